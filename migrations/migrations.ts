@@ -1,4 +1,5 @@
 import { Baseline1795219200000 } from './1795219200000-baseline.js';
+import { UsagePolicySlugs1795219250001 } from './1795219250001-usage-policy-slugs.js';
 
 /** In order of application. Classes, not file patterns: the same list works from source, build and tests. */
-export const MIGRATIONS = [Baseline1795219200000] as const;
+export const MIGRATIONS = [Baseline1795219200000, UsagePolicySlugs1795219250001] as const;

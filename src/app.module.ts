@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { APP_GUARD, Reflector } from '@nestjs/core';
+import { AccessModule } from './access/access.module.js';
 import { ApiKeysModule } from './api-keys/api-keys.module.js';
 import { AuthenticationGuard } from './api-keys/authentication.guard.js';
 import { TenantGuard } from './api-keys/tenant.guard.js';
@@ -37,6 +38,7 @@ import { WorkspacesModule } from './workspaces/workspaces.module.js';
     // lowest room first
     ConfigModule,
     TimeModule,
+    AccessModule,
     ValidationModule,
     TelemetryModule,
     DatabaseModule.forRoot(ENTITIES),

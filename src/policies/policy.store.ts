@@ -2,13 +2,14 @@ import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import type { EntityManager, Repository } from 'typeorm';
 import type { Principal } from '../access/principal.js';
-import { tenantWhere } from '../access/tenant-where.js';
-import { GatewayError } from '../common/errors/gateway.error.js';
+import { meantRow, refWhere, tenantWhere } from '../access/tenant-where.js';
 import { toSkipTake } from '../common/pagination/list.js';
-import { isUuid } from '../common/uuid.js';
 import { withoutUndefined } from '../common/without-undefined.js';
 import type { UsageLimitListQuery } from './dto/usage-limit-list.query.js';
 import { UsagePolicy } from './usage-policy.entity.js';
+
+const SHARED_FIRST = { workspaceId: { direction: 'ASC', nulls: 'FIRST' } } as const;
+const AMBIGUOUS = 'Several usage limits have this slug; name the one that is meant by its id.';
 
 /** Reads policies, always within a tenant. */
 @Injectable()
@@ -28,14 +29,14 @@ export class PolicyStore {
     });
   }
 
-  /** @throws GatewayError `not_found` */
-  async get(principal: Principal, id: string): Promise<UsagePolicy> {
-    return findOne(this.rows.manager, principal, id);
+  /** @throws GatewayError `not_found`, or `conflict` when a slug names policies of several workspaces */
+  async get(principal: Principal, ref: string): Promise<UsagePolicy> {
+    return findOne(this.rows.manager, principal, ref);
   }
 
-  /** Like `find`, and locks the policy until the end of the transaction. */
-  async getForChange(manager: EntityManager, principal: Principal, id: string): Promise<UsagePolicy> {
-    return findOne(manager, principal, id, { mode: 'pessimistic_write' });
+  /** Like `get`, and locks the policy until the end of the transaction. */
+  async getForChange(manager: EntityManager, principal: Principal, ref: string): Promise<UsagePolicy> {
+    return findOne(manager, principal, ref, { mode: 'pessimistic_write' });
   }
 
   /** The active policies of an organisation. */
@@ -47,12 +48,13 @@ export class PolicyStore {
 async function findOne(
   manager: EntityManager,
   principal: Principal,
-  id: string,
+  ref: string,
   lock?: { readonly mode: 'pessimistic_write' },
 ): Promise<UsagePolicy> {
-  const row = isUuid(id)
-    ? await manager.findOne(UsagePolicy, { where: { id, ...tenantWhere(principal) }, lock })
-    : null;
-  if (row === null) throw new GatewayError('not_found');
-  return row;
+  const by = refWhere(ref);
+  // An archived policy has given its slug away.
+  const named = 'slug' in by ? { ...by, status: 'active' as const } : by;
+  const where = { ...named, ...tenantWhere(principal) };
+  const rows = await manager.find(UsagePolicy, { where, order: SHARED_FIRST, take: 2, lock });
+  return meantRow(rows, AMBIGUOUS);
 }

@@ -9,6 +9,7 @@ import { PERIODIC_RESETS, type UsagePolicy } from './usage-policy.entity.js';
 
 export class CreatedUsageLimitResponse {
   readonly id: string;
+  readonly slug: string;
   readonly object: 'policy_usage_limits';
 }
 
@@ -46,6 +47,7 @@ export class UsageEntityListResponse {
 
 export class UsageLimitResponse {
   readonly id: string;
+  readonly slug: string;
   readonly object: 'policy_usage_limits';
   readonly organisation_id: string;
   /** null: for every workspace of the organisation. */
@@ -94,6 +96,7 @@ export function toUsageLimitResponse(
 ): UsageLimitResponse {
   return {
     id: policy.id,
+    slug: policy.slug,
     object: 'policy_usage_limits',
     organisation_id: policy.organisationId,
     workspace_id: policy.workspaceId,

@@ -1,7 +1,10 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Put, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Put, Query, Res } from '@nestjs/common';
+import { ApiCreatedResponse } from '@nestjs/swagger';
+import type { Response } from 'express';
 import { CurrentPrincipal } from '../access/current-principal.decorator.js';
 import type { Principal } from '../access/principal.js';
 import { RequireScope } from '../access/route-access.decorators.js';
+import { Upserts } from '../access/upserts.js';
 import { MayFail } from '../common/errors/may-fail.decorator.js';
 import { ManagementApi } from '../common/http/api-docs.decorators.js';
 import { toList } from '../common/pagination/list.js';
@@ -32,6 +35,7 @@ export class UsageLimitsController {
     private readonly entities: UsageEntitiesService,
     private readonly simulator: UsageSimulator,
     private readonly clock: Clock,
+    private readonly upserts: Upserts,
   ) {}
 
   /** Creates a usage limit: a policy that caps what groups of calls may cost, or how many tokens they may use. */
@@ -41,8 +45,8 @@ export class UsageLimitsController {
     @CurrentPrincipal() principal: Principal,
     @Body() dto: CreateUsageLimitDto,
   ): Promise<CreatedUsageLimitResponse> {
-    const { id } = await this.policies.create(principal, dto);
-    return { id, object: 'policy_usage_limits' };
+    const { id, slug } = await this.policies.create(principal, dto);
+    return { id, slug, object: 'policy_usage_limits' };
   }
 
   /** Lists the usage limits of the caller's tenant, newest first. */
@@ -69,74 +73,81 @@ export class UsageLimitsController {
   }
 
   /** Retrieves a usage limit. */
-  @Get(':id')
+  @Get(':ref')
   @RequireScope('policies.read')
   @MayFail('usage_limit_unreadable')
   async retrieveUsageLimit(
     @CurrentPrincipal() principal: Principal,
-    @Param('id') id: string,
+    @Param('ref') ref: string,
     @Query() query: UsageLimitQuery,
   ): Promise<UsageLimitResponse> {
-    const policy = await this.policies.get(principal, id);
+    const policy = await this.policies.get(principal, ref);
     const usage = query.include_usage === 'true' ? await this.entities.mostUsed(policy) : undefined;
     return toUsageLimitResponse(policy, this.clock.now(), usage);
   }
 
   /** Updates the named fields of a usage limit. The current period is affected too. An archived one cannot change (409). */
-  @Patch(':id')
+  @Patch(':ref')
   @RequireScope('policies.update')
   @MayFail('conflict', 'usage_limit_unreadable')
   async updateUsageLimit(
     @CurrentPrincipal() principal: Principal,
-    @Param('id') id: string,
+    @Param('ref') ref: string,
     @Body() dto: UpdateUsageLimitDto,
   ): Promise<UsageLimitResponse> {
     const now = this.clock.now();
-    return toUsageLimitResponse(await this.policies.update(principal, id, dto, now), now);
+    return toUsageLimitResponse(await this.policies.update(principal, ref, dto, now), now);
   }
 
-  /** Updates the named fields of a usage limit, like PATCH. */
-  @Put(':id')
+  /** Updates the named fields of a usage limit, like PATCH. A slug that does not exist creates one, if the body is complete. */
+  @Put(':ref')
   @RequireScope('policies.update')
   @MayFail('conflict', 'usage_limit_unreadable')
+  @ApiCreatedResponse({ type: UsageLimitResponse, description: 'It was created: no usage limit had this slug.' })
   async putUsageLimit(
     @CurrentPrincipal() principal: Principal,
-    @Param('id') id: string,
+    @Param('ref') ref: string,
     @Body() dto: UpdateUsageLimitDto,
+    @Res({ passthrough: true }) response: Response,
   ): Promise<UsageLimitResponse> {
-    return this.updateUsageLimit(principal, id, dto);
+    const request = { principal, ref, dto, response, type: CreateUsageLimitDto, scope: 'policies.create' } as const;
+    return this.upserts.put(
+      request,
+      () => this.updateUsageLimit(principal, ref, dto),
+      async (fields) => toUsageLimitResponse(await this.policies.create(principal, fields), this.clock.now()),
+    );
   }
 
   /** Archives a usage limit: it no longer applies, and stays readable. */
-  @Delete(':id')
+  @Delete(':ref')
   @HttpCode(204)
   @RequireScope('policies.delete')
-  async archiveUsageLimit(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<void> {
-    await this.policies.archive(principal, id);
+  async archiveUsageLimit(@CurrentPrincipal() principal: Principal, @Param('ref') ref: string): Promise<void> {
+    await this.policies.archive(principal, ref);
   }
 
   /** Lists what the groups of a usage limit have used in the current period, highest usage first. */
-  @Get(':id/entities')
+  @Get(':ref/entities')
   @RequireScope('policies.read')
   @MayFail('usage_limit_unreadable')
   async listUsageLimitEntities(
     @CurrentPrincipal() principal: Principal,
-    @Param('id') id: string,
+    @Param('ref') ref: string,
     @Query() query: UsageEntitiesQuery,
   ): Promise<UsageEntityListResponse> {
-    return this.entities.list(principal, id, query);
+    return this.entities.list(principal, ref, query);
   }
 
   /** Resets the usage of one group to zero. */
-  @Put(':id/entities/:entity_id/reset')
+  @Put(':ref/entities/:entity_id/reset')
   @HttpCode(204)
   @RequireScope('policies.update')
   async resetUsageLimitEntity(
     @CurrentPrincipal() principal: Principal,
-    @Param('id') id: string,
+    @Param('ref') ref: string,
     @Param('entity_id') entityId: string,
     @Body() _none: NoFieldsDto,
   ): Promise<void> {
-    await this.entities.reset(principal, id, entityId);
+    await this.entities.reset(principal, ref, entityId);
   }
 }

@@ -8,7 +8,7 @@ import { UNITS } from '../common/money/units.js';
 import { BodyRules } from '../common/validation/body-rules.js';
 import { assertFixedFields } from '../common/validation/fixed-fields.decorator.js';
 import { withoutUndefined } from '../common/without-undefined.js';
-import { updateRow } from '../database/rows.js';
+import { insertRow, updateRow, withFreeSlug } from '../database/rows.js';
 import { USAGE_STORE } from '../usage/usage-store.token.js';
 import type { Transaction, UsageStore } from '../usage/usage-store.types.js';
 import { windowAt } from '../usage/windows.js';
@@ -23,6 +23,9 @@ import { PolicyNames } from './policy-names.js';
 import { PolicyStore } from './policy.store.js';
 import { toUsageLimitResponse } from './usage-limit.response.js';
 import { UsagePolicy } from './usage-policy.entity.js';
+
+/** The slug of a policy without a name is made of this. */
+const NAMELESS = 'limit';
 
 /** Creates, reads and changes policies. Usage is read elsewhere. */
 @Injectable()
@@ -45,27 +48,28 @@ export class UsageLimitsService {
     const workspaceId = await this.names.workspaceFor(principal, dto.workspace_id);
     const { organisationId } = principal;
     const conditions = await this.names.conditions({ organisationId, workspaceId }, dto.conditions);
-    const saved = await this.store.rows.manager.transaction(async (manager) => {
-      const policy = await manager.save(
-        manager.create(UsagePolicy, {
-          id: randomUUID(),
-          organisationId,
-          workspaceId,
-          activeWorkspaceId: workspaceId,
-          name: dto.name ?? null,
-          description: dto.description ?? null,
-          conditions,
-          groupBy: dto.group_by.map(({ key }) => key),
-          type: dto.type,
-          creditLimit: toDecimal(dto.credit_limit),
-          alertThreshold: toDecimal(dto.alert_threshold ?? null),
-          periodicReset: dto.periodic_reset ?? null,
-          enforcement: dto.enforcement ?? 'strict',
-        }),
-      );
-      await this.audit.record(manager, principal, entryOf('create', policy, namedFields(dto)));
-      return policy;
-    });
+    const columns = {
+      id: randomUUID(),
+      organisationId,
+      workspaceId,
+      activeWorkspaceId: workspaceId,
+      name: dto.name ?? null,
+      description: dto.description ?? null,
+      conditions,
+      groupBy: dto.group_by.map(({ key }) => key),
+      type: dto.type,
+      creditLimit: toDecimal(dto.credit_limit),
+      alertThreshold: toDecimal(dto.alert_threshold ?? null),
+      periodicReset: dto.periodic_reset ?? null,
+      enforcement: dto.enforcement ?? 'strict',
+    };
+    const saved = await withFreeSlug(dto.slug, dto.name ?? NAMELESS, (slug) =>
+      this.store.rows.manager.transaction(async (manager) => {
+        const policy = await insertRow(manager, manager.create(UsagePolicy, { ...columns, slug }));
+        await this.audit.record(manager, principal, entryOf('create', policy, namedFields(dto)));
+        return policy;
+      }),
+    );
     this.cache.forget(organisationId);
     return saved;
   }

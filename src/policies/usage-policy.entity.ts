@@ -27,6 +27,14 @@ export type PolicyStatus = (typeof POLICY_STATUSES)[number];
   'ck_usage_policies_active_workspace',
   `"active_workspace_id" IS NOT DISTINCT FROM CASE WHEN "status" = 'active' THEN "workspace_id" END`,
 )
+@Index('uq_usage_policies_workspace_slug', ['organisationId', 'workspaceId', 'slug'], {
+  unique: true,
+  where: `"workspace_id" IS NOT NULL AND "status" = 'active'`,
+})
+@Index('uq_usage_policies_organisation_slug', ['organisationId', 'slug'], {
+  unique: true,
+  where: `"workspace_id" IS NULL AND "status" = 'active'`,
+})
 @Index('ix_usage_policies_tenant', ['organisationId', 'status'])
 export class UsagePolicy {
   @PrimaryGeneratedColumn('uuid', { primaryKeyConstraintName: 'pk_usage_policies' })
@@ -47,6 +55,10 @@ export class UsagePolicy {
   @ForeignKey('Workspace', { name: 'fk_usage_policies_workspace' })
   @Column({ name: 'active_workspace_id', type: 'uuid', nullable: true })
   activeWorkspaceId!: string | null;
+
+  /** Of an archived policy it may belong to another one by now. */
+  @Column({ type: 'varchar', length: 255 })
+  readonly slug!: string;
 
   @Column({ type: 'varchar', length: 255, nullable: true })
   name!: string | null;

@@ -1,7 +1,10 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Put, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Put, Query, Res } from '@nestjs/common';
+import { ApiCreatedResponse } from '@nestjs/swagger';
+import type { Response } from 'express';
 import { CurrentPrincipal } from '../access/current-principal.decorator.js';
 import type { Principal } from '../access/principal.js';
 import { RequireScope } from '../access/route-access.decorators.js';
+import { Upserts } from '../access/upserts.js';
 import { ManagementApi } from '../common/http/api-docs.decorators.js';
 import { CreatedResponse } from '../common/http/created.response.js';
 import { NoFieldsDto } from '../common/validation/no-fields.dto.js';
@@ -21,6 +24,7 @@ export class SecretReferencesController {
   constructor(
     private readonly references: SecretReferencesService,
     private readonly probe: SecretReferenceProbe,
+    private readonly upserts: Upserts,
   ) {}
 
   /** Creates a reference to a secret in an external secret manager. */
@@ -65,15 +69,32 @@ export class SecretReferencesController {
     return this.references.update(principal, ref, dto);
   }
 
-  /** Updates the named fields of a secret reference, like PATCH. */
+  /** Updates the named fields of a secret reference, like PATCH. A slug that does not exist creates one, if the body is complete. */
   @Put(':ref')
   @RequireScope('secret_references.update')
+  @ApiCreatedResponse({
+    type: SecretReferenceResponse,
+    description: 'It was created: no secret reference had this slug.',
+  })
   async putSecretReference(
     @CurrentPrincipal() principal: Principal,
     @Param('ref') ref: string,
     @Body() dto: UpdateSecretReferenceDto,
+    @Res({ passthrough: true }) response: Response,
   ): Promise<SecretReferenceResponse> {
-    return this.updateSecretReference(principal, ref, dto);
+    const request = {
+      principal,
+      ref,
+      dto,
+      response,
+      type: CreateSecretReferenceDto,
+      scope: 'secret_references.create',
+    } as const;
+    return this.upserts.put(
+      request,
+      () => this.references.update(principal, ref, dto),
+      async (fields) => this.references.get(principal, (await this.references.create(principal, fields)).id),
+    );
   }
 
   /** Tests a secret reference: reads the secret from its manager. Never returns the secret. */

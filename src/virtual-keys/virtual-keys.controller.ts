@@ -1,8 +1,10 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Put, Query, Req } from '@nestjs/common';
-import type { Request } from 'express';
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Put, Query, Req, Res } from '@nestjs/common';
+import { ApiCreatedResponse } from '@nestjs/swagger';
+import type { Request, Response } from 'express';
 import { CurrentPrincipal } from '../access/current-principal.decorator.js';
 import type { Principal } from '../access/principal.js';
 import { RequireScope } from '../access/route-access.decorators.js';
+import { Upserts } from '../access/upserts.js';
 import { ManagementApi } from '../common/http/api-docs.decorators.js';
 import { CreatedResponse } from '../common/http/created.response.js';
 import { PageQuery } from '../common/pagination/page.query.js';
@@ -19,6 +21,7 @@ export class VirtualKeysController {
   constructor(
     private readonly virtualKeys: VirtualKeysService,
     private readonly probe: VirtualKeyProbe,
+    private readonly upserts: Upserts,
   ) {}
 
   /** Creates a virtual key: a provider, a credential for it, and options. */
@@ -63,15 +66,22 @@ export class VirtualKeysController {
     return this.virtualKeys.update(principal, ref, dto);
   }
 
-  /** Updates the named fields of a virtual key, like PATCH. */
+  /** Updates the named fields of a virtual key, like PATCH. A slug that does not exist creates one, if the body is complete. */
   @Put(':ref')
   @RequireScope('virtual_keys.update')
+  @ApiCreatedResponse({ type: VirtualKeyResponse, description: 'It was created: no virtual key had this slug.' })
   async putVirtualKey(
     @CurrentPrincipal() principal: Principal,
     @Param('ref') ref: string,
     @Body() dto: UpdateVirtualKeyDto,
+    @Res({ passthrough: true }) response: Response,
   ): Promise<VirtualKeyResponse> {
-    return this.updateVirtualKey(principal, ref, dto);
+    const request = { principal, ref, dto, response, type: CreateVirtualKeyDto, scope: 'virtual_keys.create' } as const;
+    return this.upserts.put(
+      request,
+      () => this.virtualKeys.update(principal, ref, dto),
+      async (fields) => this.virtualKeys.get(principal, (await this.virtualKeys.create(principal, fields)).id),
+    );
   }
 
   /** Tests a virtual key: asks the provider whether it accepts the credential. */

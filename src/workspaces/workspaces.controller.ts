@@ -1,7 +1,10 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Put, Query } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Put, Query, Res } from '@nestjs/common';
+import { ApiCreatedResponse } from '@nestjs/swagger';
+import type { Response } from 'express';
 import { CurrentPrincipal } from '../access/current-principal.decorator.js';
 import type { Principal } from '../access/principal.js';
 import { RequireScope } from '../access/route-access.decorators.js';
+import { Upserts } from '../access/upserts.js';
 import { ManagementApi } from '../common/http/api-docs.decorators.js';
 import { CreatedResponse } from '../common/http/created.response.js';
 import { toList } from '../common/pagination/list.js';
@@ -13,7 +16,10 @@ import { WorkspacesService } from './workspaces.service.js';
 @ManagementApi('Workspaces')
 @Controller('v1/workspaces')
 export class WorkspacesController {
-  constructor(private readonly workspaces: WorkspacesService) {}
+  constructor(
+    private readonly workspaces: WorkspacesService,
+    private readonly upserts: Upserts,
+  ) {}
 
   /** Creates a workspace in the caller's organisation. */
   @Post()
@@ -57,15 +63,22 @@ export class WorkspacesController {
     return toWorkspaceResponse(await this.workspaces.update(principal, ref, dto));
   }
 
-  /** Updates the named fields of a workspace, like PATCH. */
+  /** Updates the named fields of a workspace, like PATCH. A slug that does not exist creates one, if the body is complete. */
   @Put(':ref')
   @RequireScope('workspaces.update')
+  @ApiCreatedResponse({ type: WorkspaceResponse, description: 'It was created: no workspace had this slug.' })
   async putWorkspace(
     @CurrentPrincipal() principal: Principal,
     @Param('ref') ref: string,
     @Body() dto: UpdateWorkspaceDto,
+    @Res({ passthrough: true }) response: Response,
   ): Promise<WorkspaceResponse> {
-    return this.updateWorkspace(principal, ref, dto);
+    const request = { principal, ref, dto, response, type: CreateWorkspaceDto, scope: 'workspaces.create' } as const;
+    return this.upserts.put(
+      request,
+      () => this.updateWorkspace(principal, ref, dto),
+      async (fields) => toWorkspaceResponse(await this.workspaces.create(principal, fields)),
+    );
   }
 
   /** Deletes a workspace. One that still has keys, webhooks, MCP servers or active usage limits cannot be deleted (409). */

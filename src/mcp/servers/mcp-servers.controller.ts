@@ -1,7 +1,9 @@
-import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Put, Query, Req } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Put, Query, Req, Res } from '@nestjs/common';
+import { ApiCreatedResponse } from '@nestjs/swagger';
 import { CurrentPrincipal } from '../../access/current-principal.decorator.js';
 import type { Principal } from '../../access/principal.js';
 import { RequireScope } from '../../access/route-access.decorators.js';
+import { Upserts } from '../../access/upserts.js';
 import { ManagementApi } from '../../common/http/api-docs.decorators.js';
 import { CreatedResponse } from '../../common/http/created.response.js';
 import { PageQuery } from '../../common/pagination/page.query.js';
@@ -15,7 +17,7 @@ import {
   toToolResponse,
 } from './mcp-server.response.js';
 import { McpServersService } from './mcp-servers.service.js';
-import type { Request } from 'express';
+import type { Request, Response } from 'express';
 import { NoFieldsDto } from '../../common/validation/no-fields.dto.js';
 import { contextOf } from '../../telemetry/request-context.js';
 import { McpServerPreview } from './mcp-server.preview.js';
@@ -27,7 +29,10 @@ import { McpServerToolsService } from './mcp-server-tools.service.js';
 @ManagementApi('MCP servers')
 @Controller('v1/mcp-servers')
 export class McpServersController {
-  constructor(private readonly servers: McpServersService) {}
+  constructor(
+    private readonly servers: McpServersService,
+    private readonly upserts: Upserts,
+  ) {}
 
   /** Registers an MCP server, so that clients can connect to it through the gateway. */
   @Post()
@@ -71,15 +76,22 @@ export class McpServersController {
     return this.servers.update(principal, ref, dto);
   }
 
-  /** Updates the named fields of an MCP server, like PATCH. */
+  /** Updates the named fields of an MCP server, like PATCH. A slug that does not exist creates one, if the body is complete. */
   @Put(':ref')
   @RequireScope('mcp_servers.update')
+  @ApiCreatedResponse({ type: McpServerResponse, description: 'It was created: no MCP server had this slug.' })
   async putMcpServer(
     @CurrentPrincipal() principal: Principal,
     @Param('ref') ref: string,
     @Body() dto: UpdateMcpServerDto,
+    @Res({ passthrough: true }) response: Response,
   ): Promise<McpServerResponse> {
-    return this.updateMcpServer(principal, ref, dto);
+    const request = { principal, ref, dto, response, type: CreateMcpServerDto, scope: 'mcp_servers.create' } as const;
+    return this.upserts.put(
+      request,
+      () => this.servers.update(principal, ref, dto),
+      async (fields) => this.servers.get(principal, (await this.servers.create(principal, fields)).id),
+    );
   }
 
   /** Deletes an MCP server; its open streams end within 10 seconds. */

@@ -18,6 +18,7 @@ import {
 import type { UsageUnit } from '../../common/money/units.js';
 import { ReadOnlyFields } from '../../common/validation/fixed-fields.decorator.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
+import { IsSlug } from '../../common/validation/slug.decorators.js';
 import { Optional, OptionalOrNull } from '../../common/validation/optional.decorator.js';
 import type { PolicyKey } from '../policy-keys.js';
 import { ENFORCEMENTS, type Enforcement, PERIODIC_RESETS, type PeriodicReset } from '../usage-policy.entity.js';
@@ -141,6 +142,11 @@ export class CreateUsageLimitDto extends UsageLimitFieldsDto {
   @Max(MAX_AMOUNT)
   readonly credit_limit: number;
 
+  /** Made from the name when omitted. */
+  @Optional()
+  @IsSlug()
+  readonly slug?: string;
+
   /**
    * Id or slug. Without it, an API key of the whole organisation makes a policy for all its workspaces; required with an
    * administrator's token.
@@ -153,7 +159,7 @@ export class CreateUsageLimitDto extends UsageLimitFieldsDto {
 }
 
 /** `type` and `group_by` cannot change, since existing counts would change their meaning. */
-@ReadOnlyFields(['workspace_id', 'type', 'group_by', 'status'], ['next_reset_at', 'usage'])
+@ReadOnlyFields(['slug', 'workspace_id', 'type', 'group_by', 'status'], ['next_reset_at', 'usage'])
 export class UpdateUsageLimitDto extends UsageLimitFieldsDto {
   /** Replaces all conditions. */
   @Optional()
