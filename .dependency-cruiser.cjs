@@ -13,26 +13,28 @@ const ROOMS = {
   batches: 'gateway upstream',
   'fine-tuning': 'gateway upstream',
   rerank: 'gateway upstream telemetry',
-  mcp: 'identity secret-references usage workspaces audit upstream sealing telemetry access database config',
+  mcp: 'identity secret-references usage idempotency workspaces audit upstream sealing telemetry access database config',
   health: 'redis access database',
   'first-start': 'virtual-keys api-keys workspaces config',
   // 5: one provider call, from reservation to settlement; config for the lease and for models without a price
   gateway: 'virtual-keys policies usage upstream telemetry access config',
   // 4: what a call needs
-  'virtual-keys': 'secret-references workspaces audit upstream sealing telemetry access database config',
+  'virtual-keys': 'secret-references idempotency workspaces audit upstream sealing telemetry access database config',
   // virtual-keys for its table: a simulated call names a key, which must be one that the caller may use; upstream for the names of providers
-  policies: 'virtual-keys usage api-keys workspaces audit upstream telemetry access database',
+  policies: 'virtual-keys usage api-keys idempotency workspaces audit upstream telemetry access database',
   identity: 'api-keys upstream sealing telemetry access config',
   // 3
-  'secret-references': 'workspaces audit upstream sealing telemetry access database config',
+  'secret-references': 'idempotency workspaces audit upstream sealing telemetry access database config',
   // 2: who calls, and how much
-  'api-keys': 'workspaces audit upstream sealing redis telemetry access database config',
-  webhooks: 'workspaces audit upstream sealing telemetry access database config',
+  'api-keys': 'idempotency workspaces audit upstream sealing redis telemetry access database config',
+  webhooks: 'idempotency workspaces audit upstream sealing telemetry access database config',
   // audit and upstream for prices: an administrator sets them, and names a provider
-  usage: 'workspaces audit upstream telemetry access database config',
+  usage: 'idempotency workspaces audit upstream telemetry access database config',
   // 1
-  workspaces: 'audit access database',
+  workspaces: 'idempotency audit access database',
   audit: 'access',
+  // a repeated create returns the same answer
+  idempotency: 'sealing telemetry access database',
   sealing: 'config',
   redis: 'telemetry config',
   // 0

@@ -20,6 +20,7 @@ import { HealthModule } from './health/health.module.js';
 import { PoliciesModule } from './policies/policies.module.js';
 import { McpModule } from './mcp/mcp.module.js';
 import { IdentityModule } from './identity/identity.module.js';
+import { IdempotencyModule } from './idempotency/idempotency.module.js';
 import { RedisModule } from './redis/redis.module.js';
 import { RerankModule } from './rerank/rerank.module.js';
 import { SealingModule } from './sealing/sealing.module.js';
@@ -44,6 +45,7 @@ import { WorkspacesModule } from './workspaces/workspaces.module.js';
     DatabaseModule.forRoot(ENTITIES),
     RedisModule,
     SealingModule,
+    IdempotencyModule,
     AuditModule,
     WorkspacesModule,
     WebhooksModule,

@@ -2,6 +2,7 @@ import { ApiKeySecret } from './api-keys/api-key-secret.entity.js';
 import { ApiKey } from './api-keys/api-key.entity.js';
 import { AuditLogEntry } from './audit/audit-log-entry.entity.js';
 import { ProviderObject } from './gateway/relay/provider-object.entity.js';
+import { IdempotencyKey } from './idempotency/idempotency-key.entity.js';
 import { McpCall } from './mcp/calls/mcp-call.entity.js';
 import { McpServerTool } from './mcp/servers/mcp-server-tool.entity.js';
 import { McpServer } from './mcp/servers/mcp-server.entity.js';
@@ -48,4 +49,5 @@ export const ENTITIES = [
   McpServerTool,
   McpCall,
   AuditLogEntry,
+  IdempotencyKey,
 ] as const;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SCOPES } from '../src/access/scopes.js';
 import { type JsonObject, readString } from '../src/common/json/read.js';
@@ -35,7 +36,7 @@ const RESOURCES: readonly Resource[] = [
   { path: '/v1/secret-references', body: SECRET, ...named('secret_path', true) },
   { path: '/v1/webhooks', body: HOOK, change: ['description', 'Changed'], hasSlug: false, needs: 'url' },
   { path: '/v1/mcp-servers', body: { url: 'https://mcp.example.com/mcp' }, ...named('url', true) },
-  { path: '/v1/policies/usage-limits', body: LIMIT, ...named('credit_limit', false) },
+  { path: '/v1/policies/usage-limits', body: LIMIT, ...named('credit_limit', true) },
   { path: '/v1/workspaces', body: {}, ...named('name', true) },
 ];
 
@@ -96,6 +97,77 @@ describe('every resource', () => {
       }
     }));
 
+  it('creates a resource by PUT on its slug, updates it by the same request, and nothing else', () =>
+    forEvery(WITH_SLUG, async (resource) => {
+      const at = `${resource.path}/put-${randomUUID().slice(0, 8)}`;
+      const body = bodyOf(resource);
+      const { [resource.needs]: _left, ...incomplete } = body;
+      for (const [client, method, sent] of [
+        [owner.client, 'put', incomplete],
+        [owner.client, 'patch', body],
+      ] as const) {
+        expect(refusalOf(await client[method](at, sent))).toEqual(MISSING);
+      }
+      expect(refusalOf(await owner.client.put(`${resource.path}/${randomUUID()}`, body))).toEqual(MISSING);
+      expect(refusalOf(await owner.client.put(at, { ...body, slug: 'another' }))).toMatchObject({ param: 'slug' });
+      const updates = SCOPES.filter((scope) => !scope.endsWith('.create'));
+      const { client } = await owner.client.createKey({ scopes: updates });
+      expect(refusalOf(await client.put(at, body))).toMatchObject({ status: 403, code: 'permission_denied' });
+
+      const created = await owner.client.put(at, body);
+      expect([created.status, jsonOf(created)]).toEqual([201, await owner.client.read(at)]);
+      const again = await owner.client.put(at, body);
+      expect([again.status, jsonOf(again)]).toEqual([200, jsonOf(created)]);
+    }));
+
+  it('answers two PUTs of a new slug at the same time with one resource', () =>
+    forEvery(WITH_SLUG, async (resource) => {
+      const at = `${resource.path}/both-${randomUUID().slice(0, 8)}`;
+      const answers = await Promise.all([1, 2].map(() => owner.client.put(at, bodyOf(resource))));
+      expect(new Set(answers.map((answer) => jsonOf(answer)['id'])).size).toBe(1);
+    }));
+
+  it('answers a repeated create as the first one, and refuses the key for another request', () =>
+    forEvery(ALL, async (resource) => {
+      const key = { 'idempotency-key': `key ${randomUUID()}` };
+      const body = bodyOf(resource);
+      const before = (await owner.client.listAll(resource.path)).length;
+      const first = await owner.client.post(resource.path, body, key);
+      const again = await owner.client.post(resource.path, body, key);
+      expect([again.status, again.text]).toEqual([201, first.text]);
+      expect([first.headers['idempotent-replayed'], again.headers['idempotent-replayed']]).toEqual([undefined, 'true']);
+      expect(await owner.client.listAll(resource.path)).toHaveLength(before + 1);
+
+      const other = await owner.client.post(resource.path, { ...body, description: 'Other' }, key);
+      expect(refusalOf(other)).toMatchObject({ status: 422, code: 'idempotency_key_reused', param: 'Idempotency-Key' });
+      for (const client of [stranger.client, (await owner.client.createKey({ scopes: SCOPES })).client]) {
+        const made = await client.post(resource.path, body, key);
+        expect([made.status, made.headers['idempotent-replayed']]).toEqual([201, undefined]);
+      }
+    }));
+
+  it('creates one resource when the same request is sent several times at once', () =>
+    forEvery(ALL, async (resource) => {
+      const key = { 'idempotency-key': randomUUID() };
+      const named = resource.hasSlug ? { slug: `once-${randomUUID()}` } : {};
+      const sent = [1, 2, 3].map(() => owner.client.post(resource.path, { ...bodyOf(resource), ...named }, key));
+      const answers = await Promise.all(sent);
+      const made = answers.filter(({ status }) => status === 201);
+      expect(new Set(made.map(({ text }) => text)).size).toBe(1);
+      expect(answers.filter(({ status }) => status !== 201 && status !== 409)).toEqual([]);
+      const last = await owner.client.post(resource.path, { ...bodyOf(resource), ...named }, key);
+      expect([last.status, last.text]).toEqual([201, made[0]?.text]);
+    }));
+
+  it('refuses an Idempotency-Key that cannot be kept, and forgets the key of a refused create', () =>
+    forEvery(ALL, async (resource) => {
+      const tooLong = await owner.client.post(resource.path, bodyOf(resource), { 'idempotency-key': 'k'.repeat(256) });
+      expect(refusalOf(tooLong)).toMatchObject({ status: 400, param: 'Idempotency-Key' });
+      const key = { 'idempotency-key': randomUUID() };
+      expect((await owner.client.post(resource.path, { surprise: 1 }, key)).status).toBe(400);
+      expect((await owner.client.post(resource.path, bodyOf(resource), key)).status).toBe(201);
+    }));
+
   it('names the missing field of a create', () =>
     forEvery(ALL, async (resource) => {
       const { [resource.needs]: _left, ...rest } = bodyOf(resource);
@@ -124,7 +196,7 @@ describe('every resource', () => {
       const [field, value] = resource.change;
       expect(jsonOf(await owner.client.put(at, { [field]: value }))).toMatchObject({ id, [field]: value });
       expect((await owner.client.delete(at)).status).toBe(204);
-      expect(refusalOf(await owner.client.get(`${resource.path}/${id}`))).toEqual(MISSING);
+      expect(refusalOf(await owner.client.get(at))).toEqual(MISSING);
     }));
 
   it('lists each resource once, newest first, with any page size', () =>
@@ -158,7 +230,7 @@ describe('every resource', () => {
         const at = `${resource.path}/${reference}`;
         const [field, value] = resource.change;
         expect(refusalOf(await stranger.client.get(at))).toEqual(MISSING);
-        expect(refusalOf(await stranger.client.put(at, { [field]: value }))).toEqual(MISSING);
+        expect(refusalOf(await stranger.client.patch(at, { [field]: value }))).toEqual(MISSING);
         expect(refusalOf(await stranger.client.delete(at))).toEqual(MISSING);
       }
       expect(idsOf(await stranger.client.list(`${resource.path}?page_size=100`))).not.toContain(id);

@@ -1,3 +1,4 @@
+import type { EntityManager } from 'typeorm';
 import type { Scope } from './scopes.js';
 
 /** The person behind a `user` key. */
@@ -29,6 +30,8 @@ export interface Principal {
   readonly rateLimits: readonly RateLimit[];
   /** End of the API key; null: never. Who comes with a token has none: the token ends by itself. */
   readonly expiresAt: Date | null;
+  /** Runs in the transaction of a create, with the id of the new resource: for `Idempotency-Key`. */
+  readonly onCreate?: (manager: EntityManager, resourceId: string) => Promise<void>;
   /** Trace of the request in which the caller acts; absent where it is known apart from one. */
   readonly traceId?: string;
 }

@@ -7,6 +7,7 @@ import { ManagementApi } from '../common/http/api-docs.decorators.js';
 import { toList } from '../common/pagination/list.js';
 import { PageQuery } from '../common/pagination/page.query.js';
 import { toUnixSeconds } from '../common/time/unix-time.js';
+import { IdempotentCreate } from '../idempotency/idempotent.decorator.js';
 import {
   ApiKeyListResponse,
   ApiKeyResponse,
@@ -25,6 +26,7 @@ export class ApiKeysController {
   /** Creates an API key. Only this response shows the key. */
   @Post()
   @RequireScope('api_keys.create')
+  @IdempotentCreate()
   async createApiKey(
     @CurrentPrincipal() principal: Principal,
     @Body() dto: CreateApiKeyDto,

@@ -28,6 +28,7 @@ export interface Actor {
   readonly organisationId: string;
   /** Trace of the request in which it acts, when there is one. */
   readonly traceId?: string;
+  readonly onCreate?: Principal['onCreate'];
 }
 
 @Injectable()
@@ -36,6 +37,7 @@ export class AuditService {
 
   /** Writes an entry in the caller's transaction: a change without its entry, or the other way round, cannot be. */
   async record(manager: EntityManager, actor: Actor, record: AuditRecord): Promise<void> {
+    if (record.action.endsWith('.create')) await actor.onCreate?.(manager, record.resourceId);
     await manager.insert(AuditLogEntry, {
       organisationId: actor.organisationId,
       workspaceId: record.workspaceId,

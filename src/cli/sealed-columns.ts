@@ -1,3 +1,4 @@
+import { IdempotencyKey } from '../idempotency/idempotency-key.entity.js';
 import { McpServer } from '../mcp/servers/mcp-server.entity.js';
 import { type SealedColumn, sealedColumn } from '../sealing/sealed-column.js';
 import { ServerSecret } from '../sealing/server-secret.entity.js';
@@ -15,4 +16,5 @@ export const SEALED_COLUMNS: readonly SealedColumn[] = [
   sealedColumn(WebhookEndpoint, 'sealedSecret'),
   sealedColumn(WebhookEndpoint, 'sealedPreviousSecret'),
   sealedColumn(McpServer, 'sealedSecrets'),
+  sealedColumn(IdempotencyKey, 'sealedAnswer'),
 ];

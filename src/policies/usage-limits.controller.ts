@@ -10,6 +10,7 @@ import { ManagementApi } from '../common/http/api-docs.decorators.js';
 import { toList } from '../common/pagination/list.js';
 import { Clock } from '../common/time/clock.js';
 import { NoFieldsDto } from '../common/validation/no-fields.dto.js';
+import { IdempotentCreate } from '../idempotency/idempotent.decorator.js';
 import { SimulateUsageDto } from './dto/simulate-usage.dto.js';
 import { UsageEntitiesQuery } from './dto/usage-entities.query.js';
 import { UsageLimitListQuery } from './dto/usage-limit-list.query.js';
@@ -41,6 +42,7 @@ export class UsageLimitsController {
   /** Creates a usage limit: a policy that caps what groups of calls may cost, or how many tokens they may use. */
   @Post()
   @RequireScope('policies.create')
+  @IdempotentCreate()
   async createUsageLimit(
     @CurrentPrincipal() principal: Principal,
     @Body() dto: CreateUsageLimitDto,

@@ -8,6 +8,7 @@ import { Upserts } from '../access/upserts.js';
 import { ManagementApi } from '../common/http/api-docs.decorators.js';
 import { CreatedResponse } from '../common/http/created.response.js';
 import { NoFieldsDto } from '../common/validation/no-fields.dto.js';
+import { IdempotentCreate } from '../idempotency/idempotent.decorator.js';
 import { CreateSecretReferenceDto, UpdateSecretReferenceDto } from './dto/secret-reference.dto.js';
 import { SecretReferenceListQuery } from './dto/secret-reference-list.query.js';
 import { SecretReferenceProbe } from './secret-reference.probe.js';
@@ -30,6 +31,7 @@ export class SecretReferencesController {
   /** Creates a reference to a secret in an external secret manager. */
   @Post()
   @RequireScope('secret_references.create')
+  @IdempotentCreate()
   async createSecretReference(
     @CurrentPrincipal() principal: Principal,
     @Body() dto: CreateSecretReferenceDto,

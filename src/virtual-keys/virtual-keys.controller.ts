@@ -9,6 +9,7 @@ import { ManagementApi } from '../common/http/api-docs.decorators.js';
 import { CreatedResponse } from '../common/http/created.response.js';
 import { PageQuery } from '../common/pagination/page.query.js';
 import { NoFieldsDto } from '../common/validation/no-fields.dto.js';
+import { IdempotentCreate } from '../idempotency/idempotent.decorator.js';
 import { contextOf } from '../telemetry/request-context.js';
 import { CreateVirtualKeyDto, UpdateVirtualKeyDto } from './dto/virtual-key.dto.js';
 import { VirtualKeyProbe } from './virtual-key.probe.js';
@@ -27,6 +28,7 @@ export class VirtualKeysController {
   /** Creates a virtual key: a provider, a credential for it, and options. */
   @Post()
   @RequireScope('virtual_keys.create')
+  @IdempotentCreate()
   async createVirtualKey(
     @CurrentPrincipal() principal: Principal,
     @Body() dto: CreateVirtualKeyDto,

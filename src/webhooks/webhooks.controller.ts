@@ -6,6 +6,7 @@ import { ManagementApi } from '../common/http/api-docs.decorators.js';
 import { toList } from '../common/pagination/list.js';
 import { PageQuery } from '../common/pagination/page.query.js';
 import { toUnixSeconds } from '../common/time/unix-time.js';
+import { IdempotentCreate } from '../idempotency/idempotent.decorator.js';
 import {
   CreateWebhookEndpointDto,
   RotateWebhookSecretDto,
@@ -28,6 +29,7 @@ export class WebhooksController {
   /** Creates a webhook endpoint. Only this response shows its secret. */
   @Post()
   @RequireScope('webhooks.create')
+  @IdempotentCreate()
   async createWebhook(
     @CurrentPrincipal() principal: Principal,
     @Body() dto: CreateWebhookEndpointDto,

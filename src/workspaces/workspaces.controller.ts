@@ -9,6 +9,7 @@ import { ManagementApi } from '../common/http/api-docs.decorators.js';
 import { CreatedResponse } from '../common/http/created.response.js';
 import { toList } from '../common/pagination/list.js';
 import { PageQuery } from '../common/pagination/page.query.js';
+import { IdempotentCreate } from '../idempotency/idempotent.decorator.js';
 import { CreateWorkspaceDto, UpdateWorkspaceDto } from './dto/workspace.dto.js';
 import { toWorkspaceResponse, WorkspaceListResponse, WorkspaceResponse } from './workspace.response.js';
 import { WorkspacesService } from './workspaces.service.js';
@@ -24,6 +25,7 @@ export class WorkspacesController {
   /** Creates a workspace in the caller's organisation. */
   @Post()
   @RequireScope('workspaces.create')
+  @IdempotentCreate()
   async createWorkspace(
     @CurrentPrincipal() principal: Principal,
     @Body() dto: CreateWorkspaceDto,

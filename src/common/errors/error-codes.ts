@@ -111,6 +111,13 @@ export const ERROR_CODES = {
     message: 'The request conflicts with an existing resource.',
     when: 'A slug is already taken. Or the resource to delete is still in use: a workspace that has API keys, virtual keys, webhooks, MCP servers or active usage-limit policies. Or several workspaces have an MCP server with the name in the address. Or the webhook endpoint of a test or redelivery is disabled.',
   },
+  idempotency_key_in_use: {
+    status: 409,
+    type: 'conflict_error',
+    source: 'gateway',
+    message: 'A request with this Idempotency-Key is in progress.',
+    when: 'Two creates with the same `Idempotency-Key` were sent at the same time: repeat the second one. If it persists, the gateway stopped before it could keep the answer; the message has the id of the created resource.',
+  },
   usage_limit_exceeded: {
     status: 412,
     type: 'usage_limit_error',
@@ -138,6 +145,13 @@ export const ERROR_CODES = {
     source: 'gateway',
     message: 'The request body must be JSON (content-type: application/json).',
     when: 'The body is not `application/json` in UTF-8, or is compressed.',
+  },
+  idempotency_key_reused: {
+    status: 422,
+    type: 'invalid_request_error',
+    source: 'gateway',
+    message: 'This Idempotency-Key belongs to another request.',
+    when: 'The caller has sent the same `Idempotency-Key` with another body, or to another address, within a day.',
   },
   rate_limited: {
     status: 429,

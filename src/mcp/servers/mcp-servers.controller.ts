@@ -23,6 +23,7 @@ import { contextOf } from '../../telemetry/request-context.js';
 import { McpServerPreview } from './mcp-server.preview.js';
 import { McpServerProbe } from './mcp-server.probe.js';
 import { toList } from '../../common/pagination/list.js';
+import { IdempotentCreate } from '../../idempotency/idempotent.decorator.js';
 import { UpdateMcpServerToolsDto } from './dto/mcp-server-tools.dto.js';
 import { McpServerToolsService } from './mcp-server-tools.service.js';
 
@@ -37,6 +38,7 @@ export class McpServersController {
   /** Registers an MCP server, so that clients can connect to it through the gateway. */
   @Post()
   @RequireScope('mcp_servers.create')
+  @IdempotentCreate()
   async createMcpServer(
     @CurrentPrincipal() principal: Principal,
     @Body() dto: CreateMcpServerDto,

@@ -4,6 +4,7 @@ import type { Principal } from '../../access/principal.js';
 import { RequireScope } from '../../access/route-access.decorators.js';
 import { ManagementApi } from '../../common/http/api-docs.decorators.js';
 import { toList } from '../../common/pagination/list.js';
+import { IdempotentCreate } from '../../idempotency/idempotent.decorator.js';
 import { PriceListQuery } from './dto/price-list.query.js';
 import { CreatePriceDto } from './dto/price.dto.js';
 import { CreatedPriceResponse, PriceListResponse, PriceResponse, toPriceResponse } from './price.response.js';
@@ -17,6 +18,7 @@ export class PricesController {
   /** Sets what a unit of a model costs from a given time on. A price never changes; a newer one replaces it. */
   @Post()
   @RequireScope('prices.create')
+  @IdempotentCreate()
   async createPrice(
     @CurrentPrincipal() principal: Principal,
     @Body() dto: CreatePriceDto,
