@@ -7,6 +7,8 @@ RUN npm run build
 
 FROM node:24-slim
 ENV NODE_ENV=production
+# Whatever NODE_ENV is: nothing outside the container reaches its own 127.0.0.1.
+ENV HOST=0.0.0.0
 # As of `npm start`, too: Node leaves half of these threads to name look-ups (docs/decisions/0021-name-look-ups.md).
 ENV UV_THREADPOOL_SIZE=16
 WORKDIR /app

@@ -7,6 +7,7 @@ import { poolCounts } from './database/tollgate-data-source.js';
 import { setUpOpenApi } from './openapi/openapi.js';
 import { contextMiddleware } from './telemetry/context.middleware.js';
 import { LOGGER, NestLogger, type Logger } from './telemetry/logger.js';
+import { setUpConnectionLimits } from './server/connection-limits.js';
 import { malformedRequestLog } from './server/malformed-request.js';
 import { Metrics } from './telemetry/metrics.js';
 import { Tracing } from './telemetry/tracing.js';
@@ -20,6 +21,7 @@ export function setUpApp(app: NestExpressApplication, adapter: LinkedExpressAdap
   metrics.databaseCounts = () => poolCounts(dataSource);
   adapter.noteMalformed = malformedRequestLog(logger, metrics);
   app.use(contextMiddleware(logger, metrics, app.get(Tracing)));
+  setUpConnectionLimits(app, logger, metrics);
   app.useGlobalFilters(new AppErrorFilter(adapter, logger));
   setUpOpenApi(app);
   assertRoutesDeclared(app);

@@ -26,7 +26,7 @@ try {
     const isOfServer = config.DATABASE_URL !== undefined && isDatabaseUnavailable(cause);
     throw isOfServer ? explainDatabaseFailure(cause) : cause;
   });
-  await app.listen(config.PORT, config.HOST).catch((cause: unknown) => {
+  await app.listen(config.PORT, config.listenHost).catch((cause: unknown) => {
     throw wrapError('The gateway cannot listen on HOST and PORT', cause);
   });
   started();

@@ -71,12 +71,31 @@ describe('malformed HTTP requests', () => {
 });
 
 describe('requests with unusual heads', () => {
-  it('refuses a request without a host with the common error body', async () => {
-    const refusal = await exchange(
-      `${NO_ROUTE}x-gateway-api-key: none\r\n\r\n`.replace('/v1/nothing', '/v1/workspaces'),
-    );
-    expect(refusal).toMatchObject({ status: 400, error: { code: 'validation_failed', param: 'host' } });
-    expect(linesOf(refusal.traceId)).toMatchObject([{ event: 'request', status: 400, route: '/v1/workspaces' }]);
+  it.each([
+    ['no host', 'accept: */*\r\n'],
+    ['two hosts', 'host: a\r\nHost: b\r\n'],
+    ['a host twice', 'host: a\r\nhost: a\r\n'],
+    ['a list of hosts', 'host: a, b\r\n'],
+    ['a host with a user', 'host: user@a\r\n'],
+    ['a host with a path', 'host: a/b\r\n'],
+  ])('refuses a request at any address with the common error body: %s', async (_what, headers) => {
+    for (const path of ['/v1/workspaces', '/v1/nothing', '/health/live', '/docs/openapi.json', '/server/mcp']) {
+      const refusal = await exchange(`${NO_ROUTE.replace('/v1/nothing', path)}${headers}\r\n`);
+      expect(refusal).toMatchObject({ status: 400, error: { code: 'validation_failed', param: 'host' } });
+      expect(linesOf(refusal.traceId)).toMatchObject([{ event: 'request', status: 400 }]);
+    }
+  });
+
+  it.each(['a', 'a:8787', '127.0.0.1:80', '[::1]:8787', 'my_host.internal.', ''])(
+    'accepts the host %j',
+    async (host) => {
+      expect((await exchange(`${NO_ROUTE}host: ${host}\r\n\r\n`)).status).toBe(404);
+    },
+  );
+
+  it('refuses an HTTP/1.0 request with two hosts', async () => {
+    const refusal = await exchange('GET /v1/workspaces HTTP/1.0\r\nhost: a\r\nhost: b\r\n\r\n');
+    expect(refusal).toMatchObject({ status: 400, error: { param: 'host' } });
   });
 
   it('accepts an HTTP/1.0 request without a host', async () => {

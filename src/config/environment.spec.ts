@@ -26,7 +26,7 @@ describe('without any setting', () => {
   it('has a default for everything that the gateway needs', () => {
     expect(loadConfig({})).toMatchObject({
       NODE_ENV: 'development',
-      HOST: '0.0.0.0',
+      listenHost: '127.0.0.1',
       PORT: 8787,
       LOG_LEVEL: 'info',
       DATA_DIR: './data',
@@ -118,6 +118,13 @@ describe('reading', () => {
     expect(loadConfig({ ...SHARED, NODE_ENV: 'production' }).NODE_ENV).toBe('production');
   });
 
+  it('listens on all interfaces in production, and elsewhere on this machine, unless HOST says otherwise', () => {
+    expect(loadConfig({ ...SHARED, NODE_ENV: 'production' }).listenHost).toBe('0.0.0.0');
+    expect(loadConfig({ NODE_ENV: 'test' }).listenHost).toBe('127.0.0.1');
+    expect(loadConfig({ HOST: '::' }).listenHost).toBe('::');
+    expect(loadConfig({ ...SHARED, NODE_ENV: 'production', HOST: '10.0.0.1' }).listenHost).toBe('10.0.0.1');
+  });
+
   it('accepts a complete OpenID Connect provider', () => expect(loadConfig(OIDC)).toMatchObject(OIDC));
 });
 
@@ -130,6 +137,8 @@ describe('refusing', () => {
     ['PORT', '80.5'],
     ['PORT', '0x50'],
     ['PORT', '8e3'],
+    ['MAX_CONNECTIONS', '0'],
+    ['MAX_CONNECTIONS_PER_ADDRESS', '1e6'],
     ['LOG_LEVEL', 'loud'],
     ['DATABASE_URL', 'mysql://db.example/tollgate'],
     ['DATABASE_URL', 'db.example'],

@@ -5,8 +5,9 @@ import { getDefaultParser } from '@nestjs/config';
 import { ToList, ToNumber } from '../common/validation/conversion.decorators.js';
 import { EgressAllowList } from './egress-allow-list.js';
 import { oauthProblems } from './identity-settings.js';
-import { RedisSettings, redisProblems } from './redis-settings.js';
+import { redisProblems } from './redis-settings.js';
 import { awsIdentityProblems } from './secret-settings.js';
+import { ServerSettings } from './server-settings.js';
 import { IsDatabaseUrl, IsWebAddress, OptionalSetting } from './setting.decorators.js';
 
 const ENV_FILE = '.env';
@@ -16,19 +17,7 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 const ENCRYPTION_KEY = /^(?:[0-9a-fA-F]{64}|[A-Za-z0-9+/_-]{43}=?)$/;
 
 /** Every setting of the gateway, with its rule and default. The only reader of the process environment. */
-export class AppConfig extends RedisSettings {
-  @IsIn(['development', 'test', 'production'])
-  readonly NODE_ENV: 'development' | 'test' | 'production' = 'development';
-
-  @IsString()
-  readonly HOST: string = '0.0.0.0';
-
-  @ToNumber()
-  @IsInt()
-  @Min(0)
-  @Max(65_535)
-  readonly PORT: number = 8787;
-
+export class AppConfig extends ServerSettings {
   /** Where API consumers reach the gateway, without `/v1`: told in the OpenAPI document. Absent: wherever that was read. */
   @OptionalSetting()
   @IsWebAddress()

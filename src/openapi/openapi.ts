@@ -1,5 +1,6 @@
 import type { INestApplication } from '@nestjs/common';
 import type { NestExpressApplication } from '@nestjs/platform-express';
+import type { Express } from 'express';
 import { getSchemaPath, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 import { controllerClasses, type DeclaredRoute, declaredRoutes } from '../access/assert-routes-declared.js';
 import { AppConfig } from '../config/environment.js';
@@ -23,7 +24,7 @@ interface DocumentOptions {
   readonly optionClasses: readonly (new () => object)[];
 }
 
-/** Serves the document at /docs/openapi.json and the page at /docs. Both are made when they are first asked for. */
+/** Serves the document at /docs/openapi.json and the page at /docs. Both are made once, when they are first asked for. */
 export function setUpOpenApi(app: NestExpressApplication): void {
   let document: OpenAPIObject | undefined;
   const create = (): OpenAPIObject => {
@@ -31,11 +32,14 @@ export function setUpOpenApi(app: NestExpressApplication): void {
     const providers = app.get(ProviderRegistry, { strict: false }).all();
     return createDocument(app, { publicUrl, optionClasses: providers.map((provider) => provider.optionsClass) });
   };
-  SwaggerModule.setup('docs', app, () => (document ??= create()), {
-    raw: ['json'],
-    jsonDocumentUrl: 'docs/openapi.json',
-    customSiteTitle: 'Tollgate API',
+  let text: Buffer | undefined;
+  // SwaggerModule would serialise the document again for each request, although a client needs no key to ask for it.
+  const express: Express = app.getHttpAdapter().getInstance();
+  express.get('/docs/openapi.json', (_request, response) => {
+    text ??= Buffer.from(JSON.stringify((document ??= create())));
+    response.type('application/json').send(text);
   });
+  SwaggerModule.setup('docs', app, () => (document ??= create()), { raw: false, customSiteTitle: 'Tollgate API' });
 }
 
 /** Reads the decorators of the controllers only, so an application in preview mode will do. */

@@ -2,6 +2,7 @@ import { createServer, IncomingMessage, type RequestListener, ServerResponse, ty
 import type { Duplex } from 'node:stream';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import { unreadBodies } from '../common/http/unread-body.js';
 import { TickBatcher } from '../common/tick-batcher.js';
 import { JsonText } from '../common/json/write.js';
 import { answerMalformedRequest, type NoteRefusal } from './malformed-request.js';
@@ -101,7 +102,11 @@ function startTogether(app: Express): RequestListener<typeof IncomingMessage, ty
   const arrivals = new TickBatcher();
   return (request, response) => {
     let isOver = false;
-    response.on('close', () => (isOver = true));
+    response.on('close', () => {
+      isOver = true;
+      // What is left of the body, Node would receive without end to keep the connection.
+      if (!request.complete) unreadBodies.limit(request);
+    });
     arrivals.add(() => {
       const wasOver = isOver;
       app(request, response);

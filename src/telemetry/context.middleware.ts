@@ -25,7 +25,7 @@ export function contextMiddleware(logger: Logger, metrics: Metrics, tracing: Tra
     // SDKs expose this header to their users.
     response.setHeader('x-request-id', trace.traceId);
     recordAtEnd(request, response, context, write, metrics);
-    next();
+    next(hostRefusal(request));
   };
 }
 
@@ -43,14 +43,28 @@ function removeProtectedHeaders(request: Request): void {
   }
 }
 
-/** A request with an invalid tracing header, or without a host, is refused later, and still gets a trace id. */
-function traceOf({ headers, httpVersionMinor }: Request): {
+const HOST = 'host';
+/** RFC 3986, sections 3.2.2 and 3.2.3, but with any character in a name that cannot end it. */
+const HOST_VALUE = /^(?:\[[0-9a-f:.]+\]|[^\s,/?#@[\]:\\]*)(?::\d*)?$/i;
+
+/** RFC 9112, section 3.2: with two hosts, the next server could read another one than the gateway. */
+function hostRefusal({ headers: { host }, rawHeaders, httpVersionMinor }: Request): GatewayError | undefined {
+  if (host === undefined) return httpVersionMinor > 0 ? invalidField(HOST, 'is required') : undefined;
+  if (!HOST_VALUE.test(host)) return invalidField(HOST, 'must be a host, or a host and a port');
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at];
+    if (name?.length === HOST.length && name.toLowerCase() === HOST) count += 1;
+  }
+  return count > 1 ? invalidField(HOST, 'must come once') : undefined;
+}
+
+/** A request with an invalid tracing header is refused later, and still gets a trace id. */
+function traceOf({ headers }: Request): {
   readonly trace: TraceHeaders;
   readonly refusal?: GatewayError;
 } {
   try {
-    // RFC 9112, section 3.2.
-    if (headers.host === undefined && httpVersionMinor > 0) throw invalidField('host', 'is required');
     return { trace: readTraceHeaders(headers) };
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;

@@ -33,6 +33,12 @@ export class Metrics {
     help: 'Requests in flight',
     registers: [this.registry],
   });
+  readonly connectionsRefused = new Counter({
+    name: 'gateway_connections_refused_total',
+    help: 'Refused connections by limit: total, address (also requests of one client behind a trusted proxy)',
+    labelNames: ['limit'],
+    registers: [this.registry],
+  });
   readonly databaseConnections = new Gauge({
     name: 'gateway_database_connections',
     help: 'Database connections by state (in use, idle), and statements or transactions that wait for one',

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { CLIENT_CLOSED_REQUEST, HttpClientConnection } from '../../common/http/client-connection.js';
+import { unreadBodies } from '../../common/http/unread-body.js';
 import type { EgressPolicy } from '../../upstream/egress/egress-policy.js';
 import type { GuardedConnectorOptions } from '../../upstream/egress/guarded-connector.js';
 import { RunningCalls } from '../../common/running-calls.js';
@@ -66,7 +67,10 @@ export class McpProxy {
     try {
       this.#checkMethod(call);
       // A body of another method is read and dropped.
-      if (call.body === undefined) call.request.resume();
+      if (call.body === undefined) {
+        unreadBodies.limit(call.request);
+        call.request.resume();
+      }
       this.#enter(call);
       try {
         await this.#send(call, run);
