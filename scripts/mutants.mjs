@@ -110,12 +110,16 @@ function mutantsOf(file) {
   return found;
 }
 
-/** The specs in the file's folder first, which are quick; the whole-app specs only for what those let live. */
+/** In stages, the quickest first: the file's own spec, unit specs of its folder, the others there, and the whole-app specs. */
 function specsFor(file) {
   const folder = FOLDERS.find(({ path }) => file.startsWith(`${path}/`));
   const near = filesIn(folder.path).filter((spec) => spec.endsWith('.spec.ts'));
+  const own = near.filter((spec) => spec.startsWith(file.replace(/ts$/, '')));
+  const others = near.filter((spec) => !own.includes(spec));
+  const isWhole = (spec) => /\.(app|process)\.spec\.ts$/.test(spec);
   const app = filesIn('test').filter((spec) => folder.specs.test(spec));
-  return [near, app].filter((specs) => specs.length > 0);
+  const stages = [own, others.filter((spec) => !isWhole(spec)), others.filter(isWhole), app];
+  return stages.filter((specs) => specs.length > 0);
 }
 
 function run(mutants) {
