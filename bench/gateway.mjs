@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { start } from './processes.mjs';
 
 const MAIN = new URL('../dist/src/main.js', import.meta.url).pathname;
-const START_MS = 30_000;
+const START_MS = 200_000;
 /** As `npm start` runs it. */
 const { scripts } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
 const START_FLAGS = scripts.start.split(' ').filter((word) => word.startsWith('--'));

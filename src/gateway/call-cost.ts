@@ -8,6 +8,7 @@ import {
   NO_QUANTITIES,
   QUANTITY_UNITS,
   type Quantities,
+  quantitiesOr,
   type QuantityUnit,
 } from '../usage/units.js';
 import type { FigureSource, UsageFigures } from '../usage/usage-store.types.js';
@@ -22,6 +23,8 @@ export const NOTHING: UsageFigures = { costNano: 0n, quantities: NO_QUANTITIES }
 
 /** A report above the bound is believed up to so many times the bound. */
 const BELIEVED_TIMES = 4n;
+
+const NO_PRICES: readonly Price[] = [];
 
 /** Until a call can say otherwise. */
 const MODE: PriceMode = 'standard';
@@ -47,12 +50,10 @@ export function measuredUnits({ counts }: UsageEstimate): readonly QuantityUnit[
   return units;
 }
 
+/** @param prices for the units that the call can use, as `measuredUnits` names them */
 export function costOfEstimate(estimate: UsageEstimate, prices: readonly Price[]): CallCost {
-  const measured = measuredUnits(estimate);
-  const known: Price[] = [];
-  for (const price of prices) if (measured.includes(price.unit)) known.push(price);
-  const isPriced = isWhollyPriced(estimate, known);
-  const counting = isPriced ? known : [];
+  const isPriced = isWhollyPriced(estimate, prices);
+  const counting = isPriced ? prices : NO_PRICES;
   const quantities = quantitiesOf(estimate.counts);
   const dearest = dearestPrices(counting, [MODE], quantities);
   return { prices: counting, isPriced, rate: rateOf(dearest, MODE), bound: figuresAt(quantities, dearest) };
@@ -64,7 +65,7 @@ export function costOfEstimate(estimate: UsageEstimate, prices: readonly Price[]
  */
 function isWhollyPriced({ unit, counts }: UsageEstimate, prices: readonly Price[]): boolean {
   // A higher tier alone would leave smaller calls free.
-  const base = pricesThatApply(prices, MODE, NO_QUANTITIES);
+  const base = prices.filter(({ mode, minInputTokens }) => mode === MODE && minInputTokens === 0);
   if (!isTokenUnit(unit) || base.every((price) => price.unit === 'request')) return base.length > 0;
   return QUANTITY_UNITS.every((used) => counts[used] === undefined || priceOf(used, base) !== undefined);
 }
@@ -97,7 +98,7 @@ export function costOfReport(
   let decisive = prices[0]?.unit ?? estimate.unit;
   for (const { unit } of prices) if (unit === estimate.unit) decisive = unit;
   const isReported = reported.isComputed !== true && own[decisive] !== undefined;
-  const quantities = { ...estimated.quantities, ...own };
+  const quantities = quantitiesOr(own, estimated.quantities);
   const applied = pricesThatApply(prices, MODE, quantities);
   return {
     figures: figuresAt(quantities, applied),

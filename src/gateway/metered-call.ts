@@ -18,7 +18,7 @@ import {
   type UsageFigures,
   type UsageStore,
 } from '../usage/usage-store.types.js';
-import { isWithinBound, largestQuantities, type Quantities } from '../usage/units.js';
+import { isWithinBound, largestQuantities, type Quantities, toQuantitiesJson } from '../usage/units.js';
 import type { ReportedUsage, StreamMeter, UsageEstimate } from './billable-use.js';
 import { type AboveBound, boundOf, type CallCost, costOfReport, NOTHING, rateOfNothing } from './call-cost.js';
 import { refusalOf, remainingOf } from './limit-refusal.js';
@@ -266,11 +266,8 @@ export class MeteredCall implements AttemptObserver {
     facts.cost_nano = (facts.cost_nano ?? 0) + Number(figures.costNano);
     const { id, at, dimensions } = reservation;
     if (figures !== NOTHING) {
-      const charged: Record<string, number> = { ...facts.quantities };
-      for (const [unit, quantity] of Object.entries(figures.quantities)) {
-        charged[unit] = (charged[unit] ?? 0) + Number(quantity);
-      }
-      facts.quantities = charged;
+      const charged = toQuantitiesJson(figures.quantities);
+      facts.quantities = facts.quantities === undefined ? charged : sumOf(facts.quantities, charged);
       this.plan.counts.countCharged(dimensions.provider ?? '', figures.quantities);
     }
     const settled = { figures, source, outcome, rate, firstTokenMs: this.firstTokenMs };
@@ -324,4 +321,13 @@ export function outcomeOfAttempt({ wasSent, status, failure }: UpstreamAttempt):
     default:
       return assertNever(failure);
   }
+}
+
+type Counted = Readonly<Record<string, number>>;
+
+/** Of a call with several attempts. */
+function sumOf(one: Counted, other: Counted): Counted {
+  const sum: Record<string, number> = { ...one };
+  for (const [unit, quantity] of Object.entries(other)) sum[unit] = (sum[unit] ?? 0) + quantity;
+  return sum;
 }

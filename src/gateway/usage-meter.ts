@@ -12,7 +12,7 @@ import { Metrics } from '../telemetry/metrics.js';
 import { canonicalModel, modelAliases } from '../usage/model-names.js';
 import { PriceCatalogue } from '../usage/prices/price-catalogue.js';
 import type { Price, PricedUnit } from '../usage/prices/price.types.js';
-import type { Quantities } from '../usage/units.js';
+import { QUANTITY_UNITS, type Quantities } from '../usage/units.js';
 import type { UsageDimensions, UsageStore } from '../usage/usage-store.types.js';
 import { USAGE_STORE } from '../usage/usage-store.token.js';
 import type { MeteredUse, UsageEstimate } from './billable-use.js';
@@ -50,8 +50,9 @@ export class CallPrices implements UsageCounts {
   }
 
   countCharged(provider: string, quantities: Quantities): void {
-    for (const [unit, quantity] of Object.entries(quantities)) {
-      this.metrics.usageQuantities.inc({ provider, unit }, Number(quantity));
+    for (const unit of QUANTITY_UNITS) {
+      const quantity = quantities[unit];
+      if (quantity !== undefined) this.metrics.usageQuantities.inc({ provider, unit }, Number(quantity));
     }
   }
 

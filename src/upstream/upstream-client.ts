@@ -151,10 +151,7 @@ export class UpstreamClient implements UpstreamSender {
       throw toExchangeError(error, 'unsent', url.host);
     }
     const lease = pools.acquire(url.origin);
-    const exchange = new StreamExchange(wireRequest(request, upload), {
-      ...plan,
-      onSettled: () => pools.release(lease),
-    });
+    const exchange = new StreamExchange(wireRequest(request, upload), plan, () => pools.release(lease));
     return exchange.run(lease.pool);
   }
 

@@ -77,5 +77,7 @@ const SHAPE: RowShape<UnlimitedUsage> = {
 };
 
 function isSameRate(one: AppliedRate, other: AppliedRate): boolean {
-  return one.mode === other.mode && one.tier === other.tier && one.priceIds.join() === other.priceIds.join();
+  const ids = other.priceIds;
+  const isAlike = one.mode === other.mode && one.tier === other.tier && one.priceIds.length === ids.length;
+  return isAlike && one.priceIds.every((id, place) => id === ids[place]);
 }

@@ -76,6 +76,11 @@ export function isTokenUnit(unit: QuantityUnit): boolean {
   return true;
 }
 
+/** Units that have no figure take that of `others`. */
+export function quantitiesOr(quantities: Quantities, others: Quantities): Quantities {
+  return combine(quantities, others, (own) => own);
+}
+
 /** The larger figure of each unit: a bound that holds for both. */
 export function largestQuantities(one: Quantities, other: Quantities): Quantities {
   return combine(one, other, (a, b) => (a > b ? a : b));
@@ -86,9 +91,8 @@ export function largestQuantities(one: Quantities, other: Quantities): Quantitie
  * before the call how many of them are cached; so do output tokens. Other units without a bound are not compared.
  */
 export function isWithinBound(quantities: Quantities, bound: Quantities, factor = 1n): boolean {
-  for (const units of [INPUT_UNITS, OUTPUT_UNITS]) {
-    if (sumOf(units, quantities) > factor * sumOf(units, bound)) return false;
-  }
+  if (sumOf(INPUT_UNITS, quantities) > factor * sumOf(INPUT_UNITS, bound)) return false;
+  if (sumOf(OUTPUT_UNITS, quantities) > factor * sumOf(OUTPUT_UNITS, bound)) return false;
   for (const unit of OTHER_UNITS) {
     const quantity = quantities[unit];
     if (quantity !== undefined && quantity > factor * (bound[unit] ?? MAX_FIGURE)) return false;
@@ -128,7 +132,8 @@ function sumOf(units: readonly QuantityUnit[], quantities: Quantities): bigint {
 function combine(one: Quantities, other: Quantities, choose: (a: bigint, b: bigint) => bigint): Quantities {
   const combined: Partial<Record<QuantityUnit, bigint>> = {};
   for (const unit of QUANTITY_UNITS) {
-    const [a, b] = [one[unit], other[unit]];
+    const a = one[unit];
+    const b = other[unit];
     const quantity = a === undefined || b === undefined ? (a ?? b) : choose(a, b);
     if (quantity !== undefined) combined[unit] = quantity;
   }

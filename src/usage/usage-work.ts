@@ -1,4 +1,4 @@
-import { MAX_FIGURE, tokensOf } from './units.js';
+import { MAX_FIGURE, QUANTITY_UNITS, tokensOf } from './units.js';
 import type { Charge, Extension, Reservation, Settlement, UnlimitedUsage, UsageFigures } from './usage-store.types.js';
 
 /** A charge with its amount, in the unit of its policy. */
@@ -51,10 +51,15 @@ export function assertCountable(figures: UsageFigures): void {
 }
 
 export function isCountable({ costNano, quantities }: UsageFigures): boolean {
-  for (const figure of [costNano, tokensOf(quantities), ...Object.values(quantities)]) {
-    if (figure < 0n || figure > MAX_FIGURE) return false;
+  for (const unit of QUANTITY_UNITS) {
+    const quantity = quantities[unit];
+    if (quantity !== undefined && !isFigure(quantity)) return false;
   }
-  return true;
+  return isFigure(costNano) && isFigure(tokensOf(quantities));
+}
+
+function isFigure(value: bigint): boolean {
+  return value >= 0n && value <= MAX_FIGURE;
 }
 
 /** A settlement whose reservation is not there any more, as usage in its own right. */
