@@ -17,20 +17,25 @@ const [, UV_THREADPOOL_SIZE] = /UV_THREADPOOL_SIZE:-(\d+)/.exec(scripts.start);
  * Starts a gateway; returns its process, its address, the headers of a caller that may use `providerUrl`.
  * @param settings of its database
  * @param policy a usage limit that the caller falls under
+ * @param virtualKeys how many, all of them for the same provider: `callers` has the headers for each
  */
-export async function startGateway(providerUrl, { settings, policy, nodeOptions = [] }) {
+export async function startGateway(providerUrl, { settings, policy, virtualKeys = 1, nodeOptions = [] }) {
   const { child, url, admin, workspace } = await startEmpty(settings, nodeOptions);
   const apiKey = await makeKey(admin, workspace, 'completions.write');
-  const virtualKey = await admin('/v1/virtual-keys', {
-    name: 'Fake provider',
-    provider: 'cohere',
-    key: 'not-a-secret',
-    workspace_id: workspace.slug,
-    // By name, as providers have one.
-    config: { base_url: byName(providerUrl) },
-  });
+  const callers = [];
+  for (let number = 1; number <= virtualKeys; number += 1) {
+    const virtualKey = await admin('/v1/virtual-keys', {
+      name: `Fake provider ${number}`,
+      provider: 'cohere',
+      key: 'not-a-secret',
+      workspace_id: workspace.slug,
+      // By name, as providers have one.
+      config: { base_url: byName(providerUrl) },
+    });
+    callers.push({ 'x-gateway-api-key': apiKey.key, 'x-gateway-virtual-key': virtualKey.slug });
+  }
   if (policy !== undefined) await admin('/v1/policies/usage-limits', policy);
-  return { child, url, headers: { 'x-gateway-api-key': apiKey.key, 'x-gateway-virtual-key': virtualKey.slug } };
+  return { child, url, headers: callers[0], callers };
 }
 
 /**

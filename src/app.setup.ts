@@ -11,6 +11,7 @@ import { setUpConnectionLimits } from './server/connection-limits.js';
 import { malformedRequestLog } from './server/malformed-request.js';
 import { Metrics } from './telemetry/metrics.js';
 import { Tracing } from './telemetry/tracing.js';
+import { UpstreamClient } from './upstream/upstream-client.js';
 
 /** Everything about the application that is not a module: shared by the start and by the tests. */
 export function setUpApp(app: NestExpressApplication, adapter: LinkedExpressAdapter): void {
@@ -19,6 +20,8 @@ export function setUpApp(app: NestExpressApplication, adapter: LinkedExpressAdap
   const metrics = app.get(Metrics);
   const dataSource = app.get(DataSource);
   metrics.databaseCounts = () => poolCounts(dataSource);
+  const upstream = app.get(UpstreamClient);
+  metrics.upstreamCounts = () => ({ ...upstream.counts() });
   adapter.noteMalformed = malformedRequestLog(logger, metrics);
   app.use(contextMiddleware(logger, metrics, app.get(Tracing)));
   setUpConnectionLimits(app, logger, metrics);

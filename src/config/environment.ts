@@ -96,8 +96,8 @@ export class AppConfig extends ServerSettings {
   @ToNumber()
   @IsInt()
   @Min(1)
-  @Max(4096)
-  readonly PROVIDER_CONNECTIONS_PER_ORIGIN: number = 128;
+  @Max(65_536)
+  readonly PROVIDER_CONNECTIONS_PER_ORIGIN: number = 1_024;
 
   /** Streams (GET) that one caller may hold open at one MCP server, in each gateway process. */
   @ToNumber()

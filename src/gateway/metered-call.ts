@@ -308,6 +308,7 @@ export function outcomeOfAttempt({ wasSent, status, failure }: UpstreamAttempt):
   switch (failure) {
     case 'connect':
     case 'refused_by_egress':
+    case 'busy':
       return 'nothing_sent';
     case 'redirect':
       return 'free';

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../common/errors/error-codes.js';
 import type { Metrics } from '../telemetry/metrics.js';
 import { prepareProviderSpan, type RequestContext } from '../telemetry/request-context.js';
 import type { ProviderCallInfo, ProviderSpan } from '../telemetry/tracing.js';
@@ -36,6 +37,13 @@ export class ObservedCall implements AttemptObserver {
     this.headers = this.span.headers;
   }
 
+  /** The queue of the gateway says nothing about the provider: not in `upstream_ms`. */
+  waited(milliseconds: number): void {
+    const { facts } = this.request;
+    facts.upstream_queue_ms = Math.round((facts.upstream_queue_ms ?? 0) + milliseconds);
+    this.metrics.upstreamQueueSeconds.observe({ provider: this.provider }, milliseconds / 1_000);
+  }
+
   started(): void {
     const { facts } = this.request;
     this.attempts += 1;
@@ -61,6 +69,7 @@ export class ObservedCall implements AttemptObserver {
 
   /** `outcome`: the provider's status, or the code of the failure. */
   end(outcome: string): void {
+    if (outcome === BUSY) this.metrics.upstreamBusy.inc({ provider: this.provider });
     if (this.startedAt === undefined) return;
     const durationMs = performance.now() - this.startedAt;
     this.request.facts.upstream_ms = Math.round(this.earlierMs + (this.headMs ?? durationMs));
@@ -69,6 +78,8 @@ export class ObservedCall implements AttemptObserver {
     this.span.end(outcome);
   }
 }
+
+const BUSY: ErrorCode = 'provider_busy';
 
 /** OpenAI and most others; Amazon; Azure's API management. */
 const NAMES = ['x-request-id', 'x-amzn-requestid', 'apim-request-id'] as const;

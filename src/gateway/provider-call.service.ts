@@ -162,6 +162,7 @@ export class ProviderCallService {
           retry: operation.retry,
           attemptsMade,
           caller: current.request.caller,
+          holder: current.virtualKey,
           observers: meter === undefined ? [telemetry] : [meter, telemetry],
         });
         return await this.successful(current, telemetry, answer);
@@ -200,7 +201,13 @@ export class ProviderCallService {
       const call = providerRelay(current.virtualKey, request, { ...streams, sinkFor }, this.config);
       const observers = meter === undefined ? [telemetry] : [meter, telemetry];
       try {
-        const answer = this.client.relay({ ...call, attemptsMade, caller: current.request.caller, observers });
+        const answer = this.client.relay({
+          ...call,
+          attemptsMade,
+          caller: current.request.caller,
+          holder: current.virtualKey,
+          observers,
+        });
         return await this.successful(current, telemetry, answer);
       } finally {
         attemptsMade += telemetry.attempts;

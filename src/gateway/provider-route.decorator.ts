@@ -31,6 +31,7 @@ const PROVIDER_ERRORS = [
   'provider_failed',
   'provider_invalid_response',
   'secret_unavailable',
+  'provider_busy',
   'provider_timeout',
 ] as const;
 

@@ -64,6 +64,31 @@ export class Metrics {
     buckets: SECONDS,
     registers: [this.registry],
   });
+  readonly upstreamConnections = new Gauge({
+    name: 'gateway_upstream_connections',
+    help: 'Provider connections by state (in_use), calls that wait for one (waiting), and origins at which calls wait (full_origins)',
+    labelNames: ['state'],
+    registers: [this.registry],
+    collect: () => {
+      for (const [state, count] of Object.entries(this.upstreamCounts()))
+        this.upstreamConnections.set({ state }, count);
+    },
+  });
+  /** Set when there is a client. */
+  upstreamCounts: () => Readonly<Record<string, number>> = () => ({});
+  readonly upstreamQueueSeconds = new Histogram({
+    name: 'gateway_upstream_queue_seconds',
+    help: 'Seconds that an attempt at a provider waited for a connection, without attempts that did not wait',
+    labelNames: ['provider'],
+    buckets: SECONDS,
+    registers: [this.registry],
+  });
+  readonly upstreamBusy = new Counter({
+    name: 'gateway_upstream_busy_total',
+    help: 'Provider calls refused with provider_busy: no connection was free in time',
+    labelNames: ['provider'],
+    registers: [this.registry],
+  });
   readonly searchUnits = new Counter({
     name: 'gateway_search_units_total',
     help: 'Search units billed by providers',

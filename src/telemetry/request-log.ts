@@ -98,6 +98,7 @@ function membersOf(
     upstream_status: facts.upstream_status,
     upstream_attempts: facts.upstream_attempts,
     upstream_ms: facts.upstream_ms,
+    upstream_queue_ms: facts.upstream_queue_ms,
     upstream_request_id: facts.upstream_request_id,
     error_code: facts.error_code,
     error_reason: facts.error_reason,

@@ -110,6 +110,8 @@ export class LogFields {
   upstream_status: number | undefined = undefined;
   upstream_attempts: number | undefined = undefined;
   upstream_ms: number | undefined = undefined;
+  /** Of all attempts: the wait for a connection, which `upstream_ms` leaves out. */
+  upstream_queue_ms: number | undefined = undefined;
   /** The provider's request id of the last attempt. */
   upstream_request_id: string | undefined = undefined;
   error_code: string | undefined = undefined;

@@ -1,11 +1,18 @@
 import type { Pool } from 'undici';
+import { ConnectionGate } from './connection-gate.js';
 
-/** A pool and the number of its attempts in flight. */
-export interface OriginPool {
-  readonly pool: Pool;
-  running: number;
-  /** The number of the use of any pool: a higher one was later. */
-  lastUse: number;
+export interface OriginPoolsOptions {
+  readonly maxOrigins: number;
+  readonly connectionsPerOrigin: number;
+  readonly open: (origin: string, connections: number) => Pool;
+}
+
+/** What the connections are used for at a moment. */
+export interface ConnectionCounts {
+  readonly in_use: number;
+  readonly waiting: number;
+  /** Origins at which calls wait. */
+  readonly full_origins: number;
 }
 
 /**
@@ -13,53 +20,59 @@ export interface OriginPool {
  * passed for as long as more origins than that are in use at the same moment.
  */
 export class OriginPools {
-  readonly #pools = new Map<string, OriginPool>();
+  readonly #gates = new Map<string, ConnectionGate>();
   #uses = 0;
 
-  constructor(
-    private readonly maxOrigins: number,
-    private readonly open: (origin: string) => Pool,
-  ) {}
+  constructor(private readonly options: OriginPoolsOptions) {}
 
   get size(): number {
-    return this.#pools.size;
+    return this.#gates.size;
   }
 
-  /** To be given back with `release`. */
-  acquire(origin: string): OriginPool {
+  counts(): ConnectionCounts {
+    const gates = [...this.#gates.values()];
+    const sum = (name: 'held' | 'waiting'): number => gates.reduce((total, gate) => total + gate[name], 0);
+    const full = gates.filter(({ waiting }) => waiting > 0).length;
+    return { in_use: sum('held'), waiting: sum('waiting'), full_origins: full };
+  }
+
+  /** For a call that enters, or waits, at once: an idle one may be closed with the next origin. */
+  at(origin: string): ConnectionGate {
     this.#uses += 1;
-    const known = this.#pools.get(origin);
-    const entry = known ?? { pool: this.open(origin), running: 0, lastUse: 0 };
-    entry.running += 1;
-    entry.lastUse = this.#uses;
-    if (known === undefined) {
-      this.#pools.set(origin, entry);
-      this.#closeSurplus();
+    const known = this.#gates.get(origin);
+    if (known !== undefined) {
+      known.lastUse = this.#uses;
+      return known;
     }
-    return entry;
-  }
-
-  release(entry: OriginPool): void {
-    entry.running -= 1;
-    if (this.#pools.size > this.maxOrigins) this.#closeSurplus();
+    const { connectionsPerOrigin: connections, open } = this.options;
+    const gate = new ConnectionGate(open(origin, connections), connections, this.#onIdle);
+    gate.lastUse = this.#uses;
+    this.#gates.set(origin, gate);
+    this.#closeSurplus();
+    return gate;
   }
 
   async close(): Promise<void> {
-    const entries = [...this.#pools.values()];
-    this.#pools.clear();
-    await Promise.all(entries.map(({ pool }) => pool.destroy()));
+    const gates = [...this.#gates.values()];
+    this.#gates.clear();
+    await Promise.all(gates.map(({ pool }) => pool.destroy()));
   }
 
+  readonly #onIdle = (): void => {
+    if (this.#gates.size > this.options.maxOrigins) this.#closeSurplus();
+  };
+
+  /** The latest use is that of a call which has not entered yet. */
   #closeSurplus(): void {
-    if (this.#pools.size <= this.maxOrigins) return;
-    const byUse = [...this.#pools].sort(([, one], [, other]) => one.lastUse - other.lastUse);
-    for (const [origin, { pool, running }] of byUse) {
-      if (running > 0) continue;
-      this.#pools.delete(origin);
+    if (this.#gates.size <= this.options.maxOrigins) return;
+    const byUse = [...this.#gates].sort(([, one], [, other]) => one.lastUse - other.lastUse);
+    for (const [origin, gate] of byUse) {
+      if (!gate.isIdle || gate.lastUse === this.#uses) continue;
+      this.#gates.delete(origin);
       // `destroy`, since a call that was given up may still wait for a connection here. It rejects only for a pool
       // that is destroyed already.
-      pool.destroy().catch(() => undefined);
-      if (this.#pools.size <= this.maxOrigins) return;
+      gate.pool.destroy().catch(() => undefined);
+      if (this.#gates.size <= this.options.maxOrigins) return;
     }
   }
 }

@@ -7,6 +7,7 @@ import type { Provider, ProviderErrorText } from './providers/provider.types.js'
 
 const MAX_MESSAGE_CHARACTERS = 1_000;
 const MAX_PARAM_CHARACTERS = 200;
+const BUSY_RETRY_SECONDS = '1';
 /** Of a media type, of a coding. */
 const MAX_NAME_CHARACTERS = 100;
 
@@ -42,6 +43,8 @@ export function failureToError(failure: UpstreamFailure): GatewayError | Upstrea
     case 'too_large':
     case 'redirect':
       return new GatewayError('provider_invalid_response', options);
+    case 'busy':
+      return new GatewayError('provider_busy', { ...options, headers: { 'retry-after': BUSY_RETRY_SECONDS } });
     case 'timeout':
       return new GatewayError('provider_timeout', options);
     case 'caller_gone':

@@ -1,5 +1,7 @@
 import { GatewayError } from '../common/errors/gateway.error.js';
+import type { MaybePromise } from '../common/maybe-promise.js';
 import type { CallDeadline } from './call-deadline.js';
+import type { ConnectionShare } from './connection-gate.js';
 import {
   UpstreamFailure,
   type AttemptObserver,
@@ -24,12 +26,23 @@ type RepeatableCall = Pick<UpstreamCall, 'request' | 'retry' | 'attemptsMade' | 
 
 const NO_OBSERVERS: readonly AttemptObserver[] = [];
 
+/** How an attempt gets its connection, and is sent on it. */
+export interface AttemptSender {
+  /**
+   * undefined: it needs none, since it will not be sent.
+   * @throws UpstreamFailure `busy`, or how the call ended meanwhile
+   */
+  connect(): MaybePromise<ConnectionShare | undefined>;
+  /** Releases the connection. */
+  send(request: UpstreamRequest, connection: ConnectionShare | undefined): Promise<RelayedAnswer>;
+}
+
 /** Tries until an answer is final or no further attempt makes sense; returns the last answer, or throws the last failure. */
 export async function sendWithRetries(
   call: RepeatableCall,
   limits: CallDeadline,
   clock: RetryClock,
-  attempt: (request: UpstreamRequest) => Promise<RelayedAnswer>,
+  sender: AttemptSender,
 ): Promise<RelayedAnswer> {
   const { signer, observers = NO_OBSERVERS } = call;
   let last: Outcome | undefined;
@@ -37,11 +50,14 @@ export async function sendWithRetries(
   let wasRenewed = false;
   for (let number = (call.attemptsMade ?? 0) + 1; ; number += 1) {
     let request: UpstreamRequest;
+    let connection: ConnectionShare | undefined;
     try {
       if (delayMs > 0) await limits.sleep(delayMs);
       request = signer ? await limits.race(signer.sign(call.request, new Date(clock.now()))) : call.request;
+      const connected = sender.connect();
+      connection = connected instanceof Promise ? await observed(connected, observers) : connected;
     } catch (error) {
-      if (last === undefined || !isTimeout(error)) throw error;
+      if (last === undefined || !isOutOfTime(error)) throw error;
       return resultOf(last);
     }
     try {
@@ -50,6 +66,7 @@ export async function sendWithRetries(
         if (asked !== undefined) await asked;
       }
     } catch (refusal) {
+      connection?.release();
       // Anything else is a defect, and goes up instead of being lost behind the last answer.
       if (last === undefined || !(refusal instanceof GatewayError)) throw refusal;
       return resultOf(last);
@@ -59,7 +76,7 @@ export async function sendWithRetries(
     const startedAt = performance.now();
     let outcome: Outcome;
     try {
-      outcome = await attempt(request);
+      outcome = await sender.send(request, connection);
     } catch (error) {
       outcome = failureOnly(error);
     }
@@ -95,6 +112,22 @@ export async function sendWithRetries(
 function resultOf(outcome: Outcome): RelayedAnswer {
   if (outcome instanceof UpstreamFailure) throw outcome;
   return outcome;
+}
+
+/** The wait for a connection, before the attempt begins. */
+async function observed<T>(wait: Promise<T>, observers: readonly AttemptObserver[]): Promise<T> {
+  const startedAt = performance.now();
+  try {
+    return await wait;
+  } finally {
+    const waitedMs = performance.now() - startedAt;
+    for (const observer of observers) observer.waited?.(waitedMs);
+  }
+}
+
+/** The attempt was not begun in time. */
+function isOutOfTime(error: unknown): boolean {
+  return isTimeout(error) || (error instanceof UpstreamFailure && error.kind === 'busy');
 }
 
 function isTimeout(value: unknown): value is UpstreamFailure {

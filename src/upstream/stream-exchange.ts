@@ -23,6 +23,15 @@ import {
  */
 const LEAST_LEFT = 0.1;
 
+/** Time that must be left of a call when its request gets a connection. */
+export function leastLeftMs({ boundsSilence, remainingMs }: CallDeadline): number {
+  return boundsSilence ? -Infinity : remainingMs * LEAST_LEFT;
+}
+
+export function tooLate(host: string): UpstreamFailure {
+  return new UpstreamFailure('timeout', `${host} had no connection in time`, { wasSent: false });
+}
+
 /** Answers that come in one turn of the event loop go on together. */
 const turns = new TickBatcher();
 
@@ -130,10 +139,11 @@ export class StreamExchange implements Dispatcher.DispatchHandler, Connecting {
   constructor(
     private readonly request: WireRequest,
     private readonly plan: ExchangePlan,
-    private readonly onSettled?: () => void,
+    /** Released once, when the exchange is over. */
+    private readonly connection?: { release(): void },
   ) {
     request.exchange = this;
-    this.leastLeftMs = plan.limits.boundsSilence ? -Infinity : plan.limits.remainingMs * LEAST_LEFT;
+    this.leastLeftMs = leastLeftMs(plan.limits);
   }
 
   /** Resolves when the whole answer is with the sink or in memory. */
@@ -173,7 +183,7 @@ export class StreamExchange implements Dispatcher.DispatchHandler, Connecting {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     if (!this.settled && this.plan.limits.remainingMs < this.leastLeftMs) {
-      this.fail(new UpstreamFailure('timeout', `${this.request.host} had no connection in time`, { wasSent: false }));
+      this.fail(tooLate(this.request.host));
     }
     // Throwing drops the request and keeps the connection for the next one; `controller.abort` would close it.
     if (this.settled) throw new Error('the exchange ended while it waited for a connection');
@@ -318,7 +328,7 @@ export class StreamExchange implements Dispatcher.DispatchHandler, Connecting {
     this.plan.limits.unlisten();
     this.request.connection?.end(this.controller);
     this.sink?.watcher?.end();
-    this.onSettled?.();
+    this.connection?.release();
   }
 
   private readonly onGone = (cause?: Error): void => {

@@ -187,8 +187,8 @@ describe('UpstreamClient: failures', () => {
     const first = single.send(callTo(server.url('/first')));
     await until(() => held.length === 1);
     const second = failureOf(single.send(callTo(server.url('/second'), { timeoutMs: 1_000, retry: 'idempotent' })));
-    const third = single.send(callTo(server.url('/third')));
     await sleep(920);
+    const third = single.send(callTo(server.url('/third')));
     held[0]?.end();
 
     expect(await second).toMatchObject({ kind: 'timeout', wasSent: false });

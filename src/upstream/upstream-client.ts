@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { Client } from 'undici';
+import type { Client, Pool } from 'undici';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { RunningCalls } from '../common/running-calls.js';
 import { CallDeadline } from './call-deadline.js';
@@ -7,10 +7,10 @@ import type { EgressPolicy } from './egress/egress-policy.js';
 import { guardedConnector, type GuardedConnectorOptions } from './egress/guarded-connector.js';
 import { EventSink } from './event-sink.js';
 import { openPool } from './exchange-client.js';
-import { toExchangeError } from './exchange-failure.js';
-import { OriginPools } from './origin-pools.js';
+import { type ConnectionCounts, OriginPools } from './origin-pools.js';
+import { PooledSender } from './pooled-sender.js';
 import { sendWithRetries, type RetryClock } from './retry-loop.js';
-import { type ExchangePlan, isRedirect, StreamExchange, wireRequest } from './stream-exchange.js';
+import { type ExchangePlan, isRedirect } from './stream-exchange.js';
 import { UploadBody } from './upload-body.js';
 import {
   UpstreamFailure,
@@ -19,11 +19,9 @@ import {
   type UpstreamCall,
   type UpstreamRelayCall,
   type UpstreamSender,
-  type UpstreamRequest,
 } from './upstream.types.js';
 
 const DEFAULT_MAX_ORIGINS = 128;
-const DEFAULT_RELAYS_PER_ORIGIN = 1_024;
 const DEFAULT_RELAY_GRACE_MS = 10_000;
 const DEFAULT_RELAY_PAUSE_MS = 300_000;
 
@@ -40,9 +38,9 @@ const CONNECTION_OPTIONS = {
 } as const satisfies Client.Options;
 
 export interface UpstreamClientOptions extends GuardedConnectorOptions, Partial<RetryClock> {
-  /** Further calls to the same origin wait for a free connection, within their deadline. */
+  /** Shared out among the holders of calls; further calls to the same origin wait for a second at most. */
   readonly connectionsPerOrigin: number;
-  /** The same for relayed calls; default 1,024. */
+  /** The same for relayed calls, which have connections of their own; by default as many. */
   readonly relaysPerOrigin?: number;
   /** Milliseconds that `close` leaves to relayed calls; default 10,000. */
   readonly relayGraceMs?: number;
@@ -73,13 +71,11 @@ export class UpstreamClient implements UpstreamSender {
     this.#relayPauseMs = options.relayPauseMs ?? DEFAULT_RELAY_PAUSE_MS;
     const connect = guardedConnector(policy, options);
     const maxOrigins = options.maxOrigins ?? DEFAULT_MAX_ORIGINS;
-    this.#pools = new OriginPools(maxOrigins, (origin) => {
-      return openPool(origin, { ...CONNECTION_OPTIONS, connect, connections: options.connectionsPerOrigin });
-    });
-    const connections = options.relaysPerOrigin ?? DEFAULT_RELAYS_PER_ORIGIN;
-    this.#relayPools = new OriginPools(maxOrigins, (origin) => {
-      return openPool(origin, { ...CONNECTION_OPTIONS, connect, connections });
-    });
+    const open = (origin: string, connections: number): Pool =>
+      openPool(origin, { ...CONNECTION_OPTIONS, connect, connections });
+    const { connectionsPerOrigin, relaysPerOrigin = connectionsPerOrigin } = options;
+    this.#pools = new OriginPools({ maxOrigins, open, connectionsPerOrigin });
+    this.#relayPools = new OriginPools({ maxOrigins, open, connectionsPerOrigin: relaysPerOrigin });
   }
 
   async send(call: UpstreamCall): Promise<UpstreamAnswer> {
@@ -88,11 +84,8 @@ export class UpstreamClient implements UpstreamSender {
     const limits = new CallDeadline(call);
     const plan = { limits, maxBufferedBytes: call.maxResponseBytes };
     try {
-      const {
-        status,
-        headers,
-        body = NO_BODY,
-      } = await sendWithRetries(call, limits, this.#clock, (request) => this.#exchange(this.#pools, request, plan));
+      const sender = new PooledSender(this.policy, this.#pools, call, plan);
+      const { status, headers, body = NO_BODY } = await sendWithRetries(call, limits, this.#clock, sender);
       return { status, headers, body };
     } finally {
       limits.dispose();
@@ -114,9 +107,8 @@ export class UpstreamClient implements UpstreamSender {
       if (this.#closing) throw closed();
       if (upload && signer) throw new GatewayError('provider_not_supported', { reason: UNSIGNABLE });
       const request = { ...head, body: Buffer.isBuffer(body) ? body : undefined };
-      return await sendWithRetries({ ...call, request, retry }, limits, this.#clock, (signed) =>
-        this.#exchange(this.#relayPools, signed, plan, upload),
-      );
+      const sender = new PooledSender(this.policy, this.#relayPools, call, plan, upload);
+      return await sendWithRetries({ ...call, request, retry }, limits, this.#clock, sender);
     } catch (error) {
       // The rest will not be sent, and whatever stands between the client and us should hear of it.
       if (error instanceof UpstreamFailure && error.kind === 'caller_gone') upload?.abandonSource();
@@ -128,6 +120,16 @@ export class UpstreamClient implements UpstreamSender {
     }
   }
 
+  /** Of whole answers and of relayed ones together. */
+  counts(): ConnectionCounts {
+    const [sent, relayed] = [this.#pools.counts(), this.#relayPools.counts()];
+    return {
+      in_use: sent.in_use + relayed.in_use,
+      waiting: sent.waiting + relayed.waiting,
+      full_origins: sent.full_origins + relayed.full_origins,
+    };
+  }
+
   /**
    * Refuses new calls and lets the running ones finish, then closes all connections. Deadlines bound that for sends; a
    * stream may go on for hours, and is cut off when its grace is over.
@@ -135,24 +137,6 @@ export class UpstreamClient implements UpstreamSender {
   close(): Promise<void> {
     this.#closing ??= this.#drain();
     return this.#closing;
-  }
-
-  /** One attempt. */
-  #exchange(
-    pools: OriginPools,
-    request: UpstreamRequest,
-    plan: ExchangePlan,
-    upload?: UploadBody,
-  ): Promise<RelayedAnswer> {
-    const { url } = request;
-    try {
-      this.policy.checkUrl(url);
-    } catch (error) {
-      throw toExchangeError(error, 'unsent', url.host);
-    }
-    const lease = pools.acquire(url.origin);
-    const exchange = new StreamExchange(wireRequest(request, upload), plan, () => pools.release(lease));
-    return exchange.run(lease.pool);
   }
 
   #sinkOf({ sinkFor, filter, eventIdleTimeoutMs, idleTimeoutMs }: UpstreamRelayCall): ExchangePlan['onHead'] {

@@ -1,6 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import type { MaybePromise } from '../common/maybe-promise.js';
 import type { ClientConnection } from '../common/http/client-connection.js';
+import type { ConnectionHolder } from './connection-holder.js';
 
 /** Changes a body on its way. What it throws ends the exchange. */
 export interface BodyFilter {
@@ -47,6 +48,8 @@ export type RetryMode = 'idempotent' | 'connect' | 'never';
 /** What every call to the other side has. */
 interface CallParts {
   readonly caller: ClientConnection;
+  /** Whose share of the connections it uses; undefined: a call of the gateway itself. */
+  readonly holder?: ConnectionHolder | undefined;
   /** Signs each attempt before it is sent. */
   readonly signer?: RequestSigner | undefined;
   /** In their order. */
@@ -69,6 +72,8 @@ export interface AttemptObserver {
    * the call rejects with; that of a later one ends the retries.
    */
   before?(number: number): MaybePromise<void>;
+  /** An attempt had to wait for a connection, whether it got one or not. Must not throw. */
+  waited?(milliseconds: number): void;
   /** An admitted attempt begins. Not called when the call was over by then. Must not throw. */
   started?(): void;
   /** An admitted attempt is over. Must not throw. */
@@ -134,6 +139,8 @@ export interface UpstreamSender {
 
 export type UpstreamFailureKind =
   | 'refused_by_egress'
+  /** No connection was free in time, or none for this holder: the request was not sent. */
+  | 'busy'
   /** No connection came about (DNS, TCP, TLS): the request was not sent. */
   | 'connect'
   /** The connection broke after the request was sent and before the answer began. */
@@ -165,7 +172,7 @@ export class UpstreamFailure extends Error {
     this.name = 'UpstreamFailure';
     this.head = options.head;
     this.isPartial = options.isPartial ?? false;
-    this.wasSent = options.wasSent ?? (kind !== 'connect' && kind !== 'refused_by_egress');
+    this.wasSent = options.wasSent ?? (kind !== 'connect' && kind !== 'refused_by_egress' && kind !== 'busy');
   }
 
   /** This failure after the head of the answer had come. */

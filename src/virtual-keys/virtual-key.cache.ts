@@ -17,6 +17,7 @@ const MAX_ENTRIES = 10_000;
 /** A virtual key opened for use: in memory only, and for a few seconds. */
 export interface UsableVirtualKey {
   readonly id: string;
+  readonly organisationId: string;
   readonly slug: string;
   readonly workspaceId: string | null;
   /** Of its workspace, for callers without one; the others bring their own. */
@@ -95,7 +96,7 @@ export class VirtualKeyCache {
   private async lookUp({ principal, slug }: Lookup): Promise<Entry> {
     const row = await this.store.findForUse(principal, slug);
     if (row === undefined) return { found: undefined };
-    const { id, workspaceId } = row;
+    const { id, organisationId, workspaceId } = row;
     const provider = this.credentials.providerOf(row);
     const defaultMetadata = await this.workspaces.defaultsFor(principal, row);
     try {
@@ -103,7 +104,8 @@ export class VirtualKeyCache {
       const credential = await this.credentials.open(source);
       const expiresAt = row.expiresAt?.getTime() ?? Infinity;
       const reread = source.mappings.length === 0 ? undefined : source;
-      return { found: { id, slug, workspaceId, defaultMetadata, provider, credential, expiresAt, source: reread } };
+      const known = { id, organisationId, slug, workspaceId, defaultMetadata };
+      return { found: { ...known, provider, credential, expiresAt, source: reread } };
     } catch (error) {
       return { failure: asFailure(error) };
     }

@@ -31,7 +31,9 @@ export class VirtualKeyProbe {
       // The test is about the secrets as they are now.
       const credential = await this.credentials.open(await this.credentials.sourceOf(row), 'fresh');
       const call = providerCall({ provider, credential }, request, this.config);
-      const answer = await this.client.send({ ...call, retry: 'never', caller }).catch(throwAsGatewayError);
+      const answer = await this.client
+        .send({ ...call, retry: 'never', caller, holder: row })
+        .catch(throwAsGatewayError);
       if (!accepts.includes(answer.status)) throw answerToError(answer, provider);
       return {};
     });

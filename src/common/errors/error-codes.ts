@@ -244,6 +244,13 @@ export const ERROR_CODES = {
     message: 'Too many reports are running; try again.',
     when: 'A gateway makes three reports at a time, at most two of them for one organisation, and this one has waited for two seconds. `Retry-After` says when to retry.',
   },
+  provider_busy: {
+    status: 503,
+    type: 'provider_error',
+    source: 'provider',
+    message: 'All connections to the provider are in use; try again.',
+    when: "No connection to the provider's address was free within a second, or none of those that the virtual key or its organisation can have: other calls hold them, and the provider is slow. Nothing was sent. `Retry-After` says when to retry.",
+  },
   provider_timeout: {
     status: 504,
     type: 'provider_error',

@@ -37,6 +37,7 @@ export class McpForwarder {
       headers: flat(outboundHeaders),
       renewHeaders: this.renewalOf(call, outboundHeaders),
       callerKey,
+      holder: server,
       body,
       rpcId: () => rpcIdOf(call.message),
       hooks: this.hooks.hooksFor(call),

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Dispatcher } from 'undici';
 import { json, startRawMcpServer, type RawMcpServer } from '../../../test/support/mcp-raw-server.js';
+import { NEVER_ABORTED } from '../../common/http/client-connection.js';
+import { CallDeadline } from '../../upstream/call-deadline.js';
 import { EgressPolicy } from '../../upstream/egress/egress-policy.js';
 import { McpDispatchers } from './mcp-dispatchers.js';
 
@@ -15,6 +17,8 @@ function clientsOf(pool: object): readonly object[] {
   const clients = settingOf(pool, 'clients');
   return Array.isArray(clients) ? clients.map(Object) : [];
 }
+
+const NO_LIMITS = new CallDeadline({ timeoutMs: Infinity, caller: NEVER_ABORTED });
 
 let server: RawMcpServer;
 let dispatchers: McpDispatchers;
@@ -44,7 +48,7 @@ describe('a connection to an MCP server', () => {
 
   it.each(OFF)('a connection for a call has no %s, since its answer may be a stream', async (name, value) => {
     server.answerWith(json({}));
-    const lease = dispatchers.forCall(server.endpoint);
+    const lease = await dispatchers.forCall(server.endpoint, undefined, NO_LIMITS);
     await requestOver(lease.dispatcher);
     const clients = clientsOf(lease.dispatcher);
     expect(new Set(clients.map((client) => settingOf(client, name)))).toEqual(new Set([value]));
@@ -56,7 +60,7 @@ describe('a connection to an MCP server', () => {
   it('opens no connection to an address that the egress rules refuse', () => {
     const refused = new URL('http://10.0.0.1/mcp');
     expect(() => dispatchers.forStream(refused)).toThrow('10.0.0.1');
-    expect(() => dispatchers.forCall(refused)).toThrow('10.0.0.1');
+    expect(() => dispatchers.forCall(refused, undefined, NO_LIMITS)).toThrow('10.0.0.1');
   });
 });
 

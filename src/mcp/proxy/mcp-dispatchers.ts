@@ -1,4 +1,7 @@
 import type { Client, Dispatcher } from 'undici';
+import type { MaybePromise } from '../../common/maybe-promise.js';
+import type { CallDeadline } from '../../upstream/call-deadline.js';
+import type { ConnectionHolder } from '../../upstream/connection-holder.js';
 import { type EgressPolicy, MAX_NAMED_URL_LENGTH } from '../../upstream/egress/egress-policy.js';
 import { guardedConnector, type GuardedConnectorOptions } from '../../upstream/egress/guarded-connector.js';
 import { ExchangeClient, openPool } from '../../upstream/exchange-client.js';
@@ -24,7 +27,7 @@ export interface Lease {
 }
 
 /**
- * Connections to MCP servers. Calls share one pool per origin. Every GET has its own connection, so that any number of
+ * Connections to MCP servers. Calls share one pool per origin, of which each server and organisation has its share. Every GET has its own connection, so that any number of
  * idle streams never delays a call.
  */
 export class McpDispatchers {
@@ -38,16 +41,20 @@ export class McpDispatchers {
   ) {
     const connect = guardedConnector(policy, options);
     this.#connect = connect;
-    this.#pools = new OriginPools(MAX_ORIGINS, (origin) => {
-      return openPool(origin, { ...CONNECTION_OPTIONS, connect, connections: CALLS_PER_ORIGIN });
+    this.#pools = new OriginPools({
+      maxOrigins: MAX_ORIGINS,
+      connectionsPerOrigin: CALLS_PER_ORIGIN,
+      open: (origin, connections) => openPool(origin, { ...CONNECTION_OPTIONS, connect, connections }),
     });
   }
 
-  /** @throws UpstreamFailure `refused_by_egress` */
-  forCall(url: URL): Lease {
+  /** @throws UpstreamFailure `refused_by_egress`, `busy` */
+  forCall(url: URL, server: ConnectionHolder | undefined, limits: CallDeadline): MaybePromise<Lease> {
     this.#check(url);
-    const entry = this.#pools.acquire(url.origin);
-    return { dispatcher: entry.pool, release: () => this.#pools.release(entry) };
+    const gate = this.#pools.at(url.origin);
+    const share = gate.shareOf(server);
+    const lease = { dispatcher: gate.pool, release: () => share.release() };
+    return gate.tryEnter(share) ? lease : gate.wait(share, limits, url.host).then(() => lease);
   }
 
   /** @throws UpstreamFailure `refused_by_egress` */

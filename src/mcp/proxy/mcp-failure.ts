@@ -2,6 +2,7 @@ import { GatewayError } from '../../common/errors/gateway.error.js';
 import { UpstreamFailure } from '../../upstream/upstream.types.js';
 
 const UNUSABLE = 'The MCP server answered in a form that the gateway does not forward.';
+const BUSY = 'All connections to the MCP server are in use; try again.';
 const FAILED = 'The MCP server could not be reached or failed.';
 
 /** The error that a client sees when an exchange with its MCP server failed before the answer began. */
@@ -10,6 +11,8 @@ export function toMcpFailure(thrown: unknown): GatewayError {
   if (!(thrown instanceof UpstreamFailure)) return new GatewayError('internal_error', { cause: thrown });
   const options = { cause: thrown, reason: `${thrown.kind}: ${thrown.message}` };
   switch (thrown.kind) {
+    case 'busy':
+      return new GatewayError('provider_busy', { ...options, message: BUSY, headers: { 'retry-after': '1' } });
     case 'timeout':
       return new GatewayError('provider_timeout', { ...options, message: 'The MCP server did not answer in time.' });
     case 'redirect':

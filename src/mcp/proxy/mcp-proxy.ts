@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Dispatcher } from 'undici';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { CLIENT_CLOSED_REQUEST, HttpClientConnection } from '../../common/http/client-connection.js';
 import { unreadBodies } from '../../common/http/unread-body.js';
@@ -10,7 +11,7 @@ import { type SeenAnswer, StreamExchange, type WireRequest } from '../../upstrea
 import { UpstreamFailure } from '../../upstream/upstream.types.js';
 import { sendRpcError } from '../mcp-error.js';
 import { McpAnswer } from './mcp-answer.js';
-import { McpDispatchers } from './mcp-dispatchers.js';
+import { type Lease, McpDispatchers } from './mcp-dispatchers.js';
 import { toMcpFailure } from './mcp-failure.js';
 import type { McpForward, McpOutcome, McpTarget } from './mcp-proxy.types.js';
 import { OpenLimiter } from './open-limiter.js';
@@ -157,9 +158,22 @@ export class McpProxy {
   async #dispatch(call: McpForward, run: Run): Promise<void> {
     const { url, timeouts } = call.target;
     const isGet = isStream(call);
-    const lease = isGet ? this.#dispatchers.forStream(url) : this.#dispatchers.forCall(url);
     const timeoutMs = isGet ? Infinity : timeouts.firstByteMs;
     const limits = new CallDeadline({ timeoutMs, caller: run.caller }, 'silence');
+    let lease: Lease | undefined;
+    try {
+      const found = isGet ? this.#dispatchers.forStream(url) : this.#dispatchers.forCall(url, call.holder, limits);
+      lease = found instanceof Promise ? await found : found;
+      await this.#exchange(call, run, limits, lease.dispatcher);
+    } finally {
+      lease?.release();
+      limits.dispose();
+    }
+  }
+
+  async #exchange(call: McpForward, run: Run, limits: CallDeadline, dispatcher: Dispatcher): Promise<void> {
+    const { timeouts } = call.target;
+    const isGet = isStream(call);
     // A server may send its head at once, and the rest only after its work.
     const answer = new McpAnswer(call, Math.max(this.#answerIdleMs, timeouts.firstByteMs), (reason) =>
       exchange.finish(reason),
@@ -169,15 +183,13 @@ export class McpProxy {
     try {
       if (isGet) this.#streams.add(exchange);
       if (isGet) answer.openStream();
-      await exchange.run(lease.dispatcher);
+      await exchange.run(dispatcher);
     } catch (error) {
       answer.withdraw();
       throw error;
     } finally {
       this.#streams.delete(exchange);
       answer.over();
-      lease.release();
-      limits.dispose();
     }
   }
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { GatewayError } from '../../common/errors/gateway.error.js';
+import type { ConnectionHolder } from '../../upstream/connection-holder.js';
 import type { BodyWatcher } from '../../upstream/stream-exchange.js';
 import type { BodyFilter, UpstreamHead } from '../../upstream/upstream.types.js';
 import type { RpcId } from '../mcp-error.js';
@@ -28,6 +29,8 @@ export interface McpForward {
   readonly renewHeaders?: (() => Promise<readonly string[] | undefined>) | undefined;
   /** Calls and open GET streams with the same key are counted together: one caller at one server. */
   readonly callerKey: string;
+  /** The server: whose share of the connections to its address is used. */
+  readonly holder?: ConnectionHolder | undefined;
   /** The whole body of a POST, sent as it is. Other methods have none. */
   readonly body?: Buffer | undefined;
   /** The id for errors of the gateway; null when no single request was read. */

@@ -78,6 +78,7 @@ export const TRANSPORT_CODES: Readonly<Record<UpstreamFailureKind, SecretErrorCo
   // A server is there, but its answer is not that of a manager.
   incomplete: 'invalid_response',
   interim: 'invalid_response',
+  busy: 'unreachable',
   redirect: 'invalid_response',
   timeout: 'timeout',
   too_large: 'too_large',
