@@ -7,7 +7,10 @@ import { messageForOperator, wrapError } from './common/errors/describe-error.js
 import { LinkedExpressAdapter } from './server/linked-express.adapter.js';
 import { AppConfig } from './config/environment.js';
 import { isDatabaseUnavailable, explainDatabaseFailure } from './database/database-errors.js';
+import { listenForMetrics } from './server/metrics-server.js';
 import { endOnSignals, stopOnSignals } from './server/shutdown.js';
+import { readDatabaseFacts, startReport } from './start-report.js';
+import { flushLog, LOGGER, type Logger } from './telemetry/logger.js';
 
 // The gateway keeps running when its log cannot be written.
 process.stdout.on('error', () => undefined);
@@ -20,8 +23,12 @@ try {
     logger: false,
     abortOnError: false,
   });
-  setUpApp(app, adapter);
   const config = app.get(AppConfig);
+  const logger = app.get<Logger>(LOGGER);
+  logger.info(startReport(config, await readDatabaseFacts(app)));
+  // Before anything else is printed.
+  await flushLog(logger);
+  setUpApp(app, adapter);
   await app.init().catch((cause: unknown) => {
     const isOfServer = config.DATABASE_URL !== undefined && isDatabaseUnavailable(cause);
     throw isOfServer ? explainDatabaseFailure(cause) : cause;
@@ -29,9 +36,15 @@ try {
   await app.listen(config.PORT, config.listenHost).catch((cause: unknown) => {
     throw wrapError('The gateway cannot listen on HOST and PORT', cause);
   });
+  await listenForMetrics(app).catch((cause: unknown) => {
+    throw wrapError('The gateway cannot listen on HOST and METRICS_PORT', cause);
+  });
   started();
   stopOnSignals(app);
-  process.stdout.write(`Tollgate listens on ${await app.getUrl()}\n`);
+  const url = await app.getUrl();
+  // Production has a log that programs read, and no other lines.
+  if (config.NODE_ENV === 'production') logger.info({ event: 'listening', url });
+  else process.stdout.write(`Tollgate listens on ${url}\n`);
 } catch (error) {
   process.stderr.write(`${messageForOperator(error)}\n`);
   process.exit(1);

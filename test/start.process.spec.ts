@@ -41,6 +41,10 @@ function keysIn({ stdout, stderr }: GatewayProcess): readonly string[] {
   return (stdout + stderr).match(KEY_FORM) ?? [];
 }
 
+function firstLine({ stdout }: GatewayProcess): unknown {
+  return JSON.parse(stdout.split('\n', 1).join(''));
+}
+
 /** The output of a gateway that cannot start, after it has ended with 1. */
 async function complaintOf(gateway: GatewayProcess): Promise<string> {
   expect(await gateway.exitCode()).toBe(1);
@@ -97,6 +101,15 @@ describe('a gateway without settings', () => {
     const client = new GatewayClient(await first.url());
     expect(keysIn(first)).toHaveLength(1);
     [adminKey = ''] = keysIn(first);
+    expect(firstLine(first)).toMatchObject({
+      event: 'starting',
+      version: expect.any(String),
+      node: process.version,
+      database: { kind: 'embedded', folder: './data' },
+      migrations: { applied: expect.any(Number), last: expect.any(String) },
+      redis: { kind: 'none' },
+      warnings: [{ code: 'no_signing_key' }],
+    });
 
     const admin = client.as(adminKey);
     await addVirtualKey(admin, provider);
@@ -210,6 +223,20 @@ describe('a gateway that is given time to leave its load balancer', () => {
     await eventually(() => isRefusing(url));
     expect(Date.now() - signalledAt).toBeGreaterThanOrEqual(2_950);
     expect(await gateway.exitCode()).toBe(0);
+  });
+});
+
+describe('a gateway in production', () => {
+  afterAll(killAll);
+
+  it('prints no admin key at its first start, but says how to get one, and writes only JSON to its log', async () => {
+    const gateway = spawnGateway({ ...(await onTestDatabase()), NODE_ENV: 'production' });
+    const url = await gateway.url();
+    expect(keysIn(gateway)).toEqual([]);
+    expect(gateway.stderr).toContain('npm run keys:admin');
+    expect((await new GatewayClient(url).get('/health/ready')).status).toBe(200);
+    const events = gateway.stdout.trimEnd().split('\n');
+    expect(events.map((line) => Object(JSON.parse(line)).event)).toEqual(['starting', 'listening']);
   });
 });
 

@@ -34,6 +34,6 @@ async function findOrganisation(dataSource: DataSource): Promise<Organisation> {
   const organisation = await dataSource.getRepository(Organisation).findOneBy({ slug });
   if (organisation !== null) return organisation;
   throw new Error(
-    `The database has no organisation ${slug}. The first start of the gateway makes one, ${DEFAULT_SLUG}, with an admin key.`,
+    `The database has no organisation ${slug}. The first start of the gateway makes one, ${DEFAULT_SLUG}.`,
   );
 }

@@ -7,7 +7,7 @@ import { EgressAllowList } from './egress-allow-list.js';
 import { oauthProblems } from './identity-settings.js';
 import { redisProblems } from './redis-settings.js';
 import { awsIdentityProblems } from './secret-settings.js';
-import { ServerSettings } from './server-settings.js';
+import { ServerSettings, serverProblems } from './server-settings.js';
 import { IsDatabaseUrl, IsWebAddress, OptionalSetting } from './setting.decorators.js';
 
 const ENV_FILE = '.env';
@@ -213,6 +213,7 @@ function crossFieldProblems(config: AppConfig): readonly string[] {
   return [
     ...problems,
     ...[EgressAllowList.problemOf(config.EGRESS_ALLOW) ?? []].flat(),
+    ...serverProblems(config),
     ...redisProblems(config),
     ...awsIdentityProblems(config),
     ...oauthProblems(config),

@@ -1,4 +1,4 @@
-import { IsIn, IsInt, IsString, Max, Min, ValidateBy } from 'class-validator';
+import { IsIn, IsInt, IsString, Matches, Max, Min, ValidateBy } from 'class-validator';
 import { ToList, ToNumber } from '../common/validation/conversion.decorators.js';
 import { RedisSettings } from './redis-settings.js';
 import { OptionalSetting } from './setting.decorators.js';
@@ -45,8 +45,34 @@ export class ServerSettings extends RedisSettings {
   )
   readonly TRUST_PROXY: readonly string[] = [];
 
+  /** Prometheus metrics (and documentation, where DOCS says so) on a port of their own, and on that one only. */
+  @OptionalSetting()
+  @ToNumber()
+  @IsInt()
+  @Min(1)
+  @Max(65_535)
+  readonly METRICS_PORT?: number;
+
+  /** Bearer token that a scraper has to send. */
+  @OptionalSetting()
+  @Matches(/^[\x21-\x7e]{16,}$/, {
+    message: '$property must have at least 16 visible ASCII characters, without spaces',
+  })
+  readonly METRICS_TOKEN?: string;
+
+  /** Who may read `/docs`: everyone, callers with a key, those who reach METRICS_PORT, or no one. */
+  @IsIn(['on', 'key', 'metrics_port', 'off'])
+  readonly DOCS: 'on' | 'key' | 'metrics_port' | 'off' = 'on';
+
   /** Where the gateway listens. */
   get listenHost(): string {
     return this.HOST ?? (this.NODE_ENV === 'production' ? ALL_INTERFACES : THIS_MACHINE);
   }
+}
+
+/** What is wrong with settings that are each right for themselves. */
+export function serverProblems({ DOCS, METRICS_PORT, PORT }: ServerSettings): readonly string[] {
+  if (METRICS_PORT === PORT) return ['METRICS_PORT must be another port than PORT'];
+  if (DOCS === 'metrics_port' && METRICS_PORT === undefined) return ['METRICS_PORT is required with DOCS=metrics_port'];
+  return [];
 }

@@ -11,6 +11,12 @@ import { Workspace, DEFAULT_WORKSPACE } from '../workspaces/workspace.entity.js'
 const ORGANISATION_SLUG = 'default';
 const ORGANISATION_NAME = 'Default';
 
+const WITHOUT_KEY =
+  'No admin key was made: in production the gateway prints none. Set TOLLGATE_ADMIN_KEY before the first start, or run npm run keys:admin.\n';
+
+/** What became of the database: it was not empty, or it is usable now, with the admin key or without one. */
+type Outcome = 'nothing to do' | 'without a key' | { readonly key: string };
+
 /** Makes an empty database usable: organisation, workspace, admin key, and a virtual key for the built-in reranker. */
 @Injectable()
 export class FirstStartService implements OnApplicationBootstrap {
@@ -26,9 +32,12 @@ export class FirstStartService implements OnApplicationBootstrap {
     if (chosen !== undefined && publicIdOf(chosen) === undefined) {
       throw new Error('TOLLGATE_ADMIN_KEY is mistyped: its checksum is wrong (npm run keys:generate makes a new one)');
     }
-    const made = await this.dataSource.transaction((manager) => this.fill(manager, chosen));
-    if (made !== undefined && chosen === undefined) announce(made);
-    if (made === undefined && chosen !== undefined) await this.tellOfStranger(chosen);
+    // A log that is kept must not hold the key of the whole installation.
+    const mayPrint = this.config.NODE_ENV !== 'production';
+    const outcome = await this.dataSource.transaction((manager) => this.fill(manager, chosen, mayPrint));
+    if (outcome === 'nothing to do' && chosen !== undefined) await this.tellOfStranger(chosen);
+    if (outcome === 'without a key') process.stderr.write(WITHOUT_KEY);
+    if (typeof outcome === 'object' && chosen === undefined) announce(outcome.key);
   }
 
   /** A key that the operator chooses too late would be refused without a visible reason. */
@@ -36,16 +45,17 @@ export class FirstStartService implements OnApplicationBootstrap {
     const publicId = publicIdOf(chosen);
     if (await this.dataSource.manager.existsBy(ApiKeySecret, { publicId })) return;
     process.stderr.write(
-      'TOLLGATE_ADMIN_KEY has no effect: the database has its own admin key since its first start, and does not know this one.\n',
+      'TOLLGATE_ADMIN_KEY has no effect: it is read only when the database is empty, and the database does not know this key.\n',
     );
   }
 
-  /** The admin key, or undefined when the database is not empty. All or nothing: a start that is killed leaves it empty. */
-  private async fill(manager: EntityManager, chosen: string | undefined): Promise<string | undefined> {
+  /** All or nothing: a start that is killed leaves the database empty. */
+  private async fill(manager: EntityManager, chosen: string | undefined, mayPrint: boolean): Promise<Outcome> {
     const organisationId = await claim(manager);
-    if (organisationId === undefined) return undefined;
+    if (organisationId === undefined) return 'nothing to do';
     const workspace = await manager.save(manager.create(Workspace, { ...DEFAULT_WORKSPACE, organisationId }));
-    const { key } = await this.issuer.issueAdmin(manager, organisationId, 'first admin key', chosen);
+    const hasKey = chosen !== undefined || mayPrint;
+    const issued = hasKey && (await this.issuer.issueAdmin(manager, organisationId, 'first admin key', chosen));
     const actor = { kind: 'gateway', id: 'first-start', organisationId } as const;
     await this.virtualKeys.insert(
       manager,
@@ -53,7 +63,7 @@ export class FirstStartService implements OnApplicationBootstrap {
       { workspaceId: workspace.id, slug: 'local' },
       { name: 'Local reranker', provider: 'local' },
     );
-    return key;
+    return issued === false ? 'without a key' : { key: issued.key };
   }
 }
 

@@ -13,6 +13,7 @@ import { documentInfo } from './info.js';
 import { writeIntegerTypes } from './integer-types.js';
 import { addMcpOperations } from './mcp-operations.js';
 import { makeDefaultedParametersOptional, makeEmptyBodiesOptional } from './optional-bodies.js';
+import { guardDocs } from './docs-gate.js';
 import { describePathParameters } from './path-parameters.js';
 import { writeReadOnlyFields } from './read-only-fields.js';
 import { renameSchemas } from './schema-names.js';
@@ -26,6 +27,8 @@ interface DocumentOptions {
 
 /** Serves the document at /docs/openapi.json and the page at /docs. Both are made once, when they are first asked for. */
 export function setUpOpenApi(app: NestExpressApplication): void {
+  if (app.get(AppConfig).DOCS === 'off') return;
+  guardDocs(app);
   let document: OpenAPIObject | undefined;
   const create = (): OpenAPIObject => {
     const { PUBLIC_URL: publicUrl } = app.get(AppConfig);

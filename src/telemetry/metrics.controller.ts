@@ -1,12 +1,14 @@
-import { Controller, Get, Header, Res } from '@nestjs/common';
+import { Controller, Get, Header, Res, UseGuards } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { Public } from '../access/route-access.decorators.js';
+import { MetricsGuard } from './metrics.guard.js';
 import { Metrics } from './metrics.js';
 
 @ApiExcludeController()
 @Controller('metrics')
-@Public('Prometheus scrapes without a key; labels hold no tenant data')
+@Public('labels hold no tenant data; METRICS_TOKEN and METRICS_PORT close it')
+@UseGuards(MetricsGuard)
 export class MetricsController {
   constructor(private readonly metrics: Metrics) {}
 

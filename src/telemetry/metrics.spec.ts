@@ -19,6 +19,7 @@ describe('Metrics', () => {
     const metrics = new Metrics();
     const ours = metrics.registry.getMetricsAsArray().filter(({ name }) => name.startsWith('gateway_'));
     expect(ours.map(({ name }) => name).sort()).toEqual([
+      'gateway_connections_refused_total',
       'gateway_database_connections',
       'gateway_http_answers_broken_off_total',
       'gateway_http_request_duration_seconds',

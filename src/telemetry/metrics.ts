@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { VERSION } from '../common/constants.js';
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
@@ -9,6 +10,12 @@ export class Metrics {
   /** One per application, not the library's global one: several applications may live in one process (tests). */
   readonly registry = new Registry();
 
+  readonly buildInfo = new Gauge({
+    name: 'tollgate_build_info',
+    help: 'Always 1; the labels have the version of the gateway and of Node',
+    labelNames: ['version', 'node'],
+    registers: [this.registry],
+  });
   readonly requests = new Counter({
     name: 'gateway_http_requests_total',
     help: 'Completed requests by route and status code; 499 when the client disconnected first',
@@ -219,6 +226,7 @@ export class Metrics {
   });
 
   constructor() {
+    this.buildInfo.set({ version: VERSION, node: process.version }, 1);
     collectDefaultMetrics({ register: this.registry });
   }
 }

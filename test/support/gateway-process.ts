@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { eventually } from './eventually.js';
 
 const MAIN = fileURLToPath(new URL('../../dist/src/main.js', import.meta.url));
-const LISTENS = /Tollgate listens on (\S+)\n/;
+/** In words, and in production as a line of the log. */
+const LISTENS = /(?:Tollgate listens on |"event":"listening","url":")([^\s"]+)[\n"]/;
 /** Much longer than a start takes, even on a busy machine. */
 const START_MS = 60_000;
 
