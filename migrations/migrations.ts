@@ -1,6 +1,12 @@
 import { Baseline1795219200000 } from './1795219200000-baseline.js';
 import { IdempotencyKeys1795219250002 } from './1795219250002-idempotency-keys.js';
+import { ApiKeyFacts1795219250003 } from './1795219250003-api-key-facts.js';
 import { UsagePolicySlugs1795219250001 } from './1795219250001-usage-policy-slugs.js';
 
 /** In order of application. Classes, not file patterns: the same list works from source, build and tests. */
-export const MIGRATIONS = [Baseline1795219200000, UsagePolicySlugs1795219250001, IdempotencyKeys1795219250002] as const;
+export const MIGRATIONS = [
+  Baseline1795219200000,
+  UsagePolicySlugs1795219250001,
+  IdempotencyKeys1795219250002,
+  ApiKeyFacts1795219250003,
+] as const;

@@ -46,6 +46,14 @@ function named(needs: string, hasSlug: boolean): Pick<Resource, 'change' | 'hasS
 
 const ALL = RESOURCES.map((resource) => [resource.path, resource] as const);
 const WITH_SLUG = ALL.filter(([, { hasSlug }]) => hasSlug);
+/** A status that new resources have, and one that they do not have. */
+const STATUSES = new Map([
+  ['/v1/api-keys', ['active', 'expired']],
+  ['/v1/virtual-keys', ['active', 'expired']],
+  ['/v1/webhooks', ['enabled', 'disabled']],
+  ['/v1/mcp-servers', ['enabled', 'disabled']],
+  ['/v1/policies/usage-limits', ['active', 'archived']],
+]);
 const MISSING = { status: 404, code: 'not_found', param: null, source: 'gateway' };
 
 let gateway: TestApp;
@@ -214,6 +222,46 @@ describe('every resource', () => {
       expect(pages).toEqual(all);
       expect(await owner.client.list(`${resource.path}?current_page=${all.length}`)).toEqual([]);
     }));
+
+  it('searches, filters and sorts every list', () =>
+    forEvery(ALL, async (resource) => {
+      const [field] = resource.change;
+      const mark = randomUUID().slice(0, 8);
+      const ids: string[] = [];
+      for (const text of [`B ${mark}`, `A ${mark}`]) ids.push(await make(resource, owner.client, { [field]: text }));
+      const found = (query: string) => owner.client.list(`${resource.path}?${query}`);
+      const search = `search=${mark.toUpperCase()}`;
+      expect(idsOf(await found(search))).toEqual([...ids].reverse());
+      expect(idsOf(await found(`${search}&sort=created_at`))).toEqual(ids);
+      if (field === 'name') expect(idsOf(await found(`${search}&sort=name`))).toEqual([...ids].reverse());
+      expect(await found(`search=${mark}_`)).toEqual([]);
+      const status = STATUSES.get(resource.path) ?? ['active', undefined];
+      expect(idsOf(await found(`${search}&status=${status[0]}`))).toHaveLength(2);
+      if (status[1] !== undefined) expect(await found(`${search}&status=${status[1]}`)).toEqual([]);
+    }));
+
+  it('lists what expires before a time, by the time', () =>
+    forEvery(
+      ALL.filter(([path]) => path === '/v1/api-keys' || path === '/v1/virtual-keys'),
+      async (resource) => {
+        const soon = Math.floor(gateway.clock.now().getTime() / 1_000) + 3_600;
+        const ids: string[] = [];
+        for (const expires_at of [soon + 9, soon, null]) ids.push(await make(resource, owner.client, { expires_at }));
+        const at = `${resource.path}?sort=expires_at&expires_before=`;
+        expect(idsOf(await owner.client.list(at + (soon + 10)))).toEqual([ids[1], ids[0]]);
+        expect(idsOf(await owner.client.list(at + (soon + 9)))).toEqual([ids[1]]);
+        expect(await owner.client.list(`${at}${soon + 10}&status=expired`)).toEqual([]);
+      },
+    ));
+
+  it('refuses filters that a list does not have', () =>
+    forEvery(
+      pairs(ALL, ['sort=surprise', 'status=surprise', 'search=', 'expires_before=soon']),
+      async ([one, query]) => {
+        const refusal = refusalOf(await owner.client.get(`${one.path}?${query}`));
+        expect(refusal).toMatchObject({ status: 400, code: 'validation_failed', param: query.split('=')[0] });
+      },
+    ));
 
   it('refuses invalid page parameters', () =>
     forEvery(pairs(ALL, ['page_size=0', 'page_size=101', 'current_page=-1', 'page=1']), async ([{ path }, query]) => {

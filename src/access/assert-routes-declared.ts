@@ -1,7 +1,7 @@
 import type { INestApplication, Type } from '@nestjs/common';
 import { METHOD_METADATA } from '@nestjs/common/constants.js';
 import { ModulesContainer } from '@nestjs/core';
-import { REQUIRED_SCOPE, PUBLIC_ROUTE } from './route-access.decorators.js';
+import { ANY_CALLER, REQUIRED_SCOPE, PUBLIC_ROUTE } from './route-access.decorators.js';
 
 /** A handler of a controller, with what it declares about its callers. */
 export interface DeclaredRoute {
@@ -12,13 +12,19 @@ export interface DeclaredRoute {
   readonly handler: object;
   readonly scope: string | undefined;
   readonly isPublic: boolean;
+  /** Needs a key or a token, and no scope. */
+  readonly isForAnyCaller: boolean;
 }
 
 /** Stops the start when a route says neither which scope it needs nor that it is public. */
 export function assertRoutesDeclared(app: INestApplication): void {
-  const undeclared = declaredRoutes(app).filter((route) => route.scope === undefined && !route.isPublic);
+  const undeclared = declaredRoutes(app).filter(
+    (route) => route.scope === undefined && !route.isPublic && !route.isForAnyCaller,
+  );
   if (undeclared.length === 0) return;
-  throw new Error(`routes without @RequireScope() or @Public(): ${undeclared.map((route) => route.name).join(', ')}`);
+  throw new Error(
+    `routes without @RequireScope(), @AnyCaller() or @Public(): ${undeclared.map((route) => route.name).join(', ')}`,
+  );
 }
 
 export function declaredRoutes(app: INestApplication): readonly DeclaredRoute[] {
@@ -44,6 +50,7 @@ function routesOf(controller: Type): readonly DeclaredRoute[] {
       handler,
       scope: typeof scope === 'string' ? scope : undefined,
       isPublic: isPublicClass || Reflect.hasMetadata(PUBLIC_ROUTE, handler),
+      isForAnyCaller: Reflect.hasMetadata(ANY_CALLER, handler),
     };
   });
 }

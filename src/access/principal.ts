@@ -18,6 +18,8 @@ export interface Principal {
   readonly kind: 'api_key' | 'admin_token' | 'mcp_user';
   /** Id of the API key, or subject of the token. `mcp_user`: a person who came to an MCP server with a token and no key. */
   readonly id: string;
+  /** Of an API key; absent for tokens. */
+  readonly name?: string;
   readonly organisationId: string;
   /** null: the whole organisation. */
   readonly workspaceId: string | null;

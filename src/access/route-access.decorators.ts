@@ -23,3 +23,8 @@ export const PUBLIC_ROUTE = 'tollgate:public-route';
 
 /** The route answers without a caller. `reason` says why that is right; a route without this and without a scope does not start. */
 export const Public = (reason: string): MethodDecorator & ClassDecorator => SetMetadata(PUBLIC_ROUTE, reason);
+
+export const ANY_CALLER = 'tollgate:any-caller';
+
+/** The route is for every key and token, whatever its scopes are, and before its tenant is known. `reason` says why that is right. */
+export const AnyCaller = (reason: string): MethodDecorator => SetMetadata(ANY_CALLER, reason);

@@ -25,6 +25,11 @@ export function publicIdOf(key: string): string | undefined {
   return checksum(key.slice(0, -CHECKSUM_LENGTH)) === key.slice(-CHECKSUM_LENGTH) ? publicId : undefined;
 }
 
+/** The part of a key that may be shown. */
+export function prefixOf(key: string): string {
+  return key.slice(0, 'tg_'.length + PUBLIC_ID_LENGTH);
+}
+
 /** Whether a bearer token is meant as a gateway key, well-formed or not. */
 export function looksLikeApiKey(token: string): boolean {
   return token.startsWith('tg_');

@@ -5,7 +5,7 @@ import { auditRecords } from '../audit/audit-record.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { Clock } from '../common/time/clock.js';
 import { insertRow } from '../database/rows.js';
-import { generateApiKey, publicIdOf } from './api-key-format.js';
+import { generateApiKey, prefixOf, publicIdOf } from './api-key-format.js';
 import { ApiKeyHasher } from './api-key-hasher.js';
 import { ApiKeySecret } from './api-key-secret.entity.js';
 import { ApiKey } from './api-key.entity.js';
@@ -32,7 +32,8 @@ export class ApiKeyIssuer {
 
   /** Stores a new key. `key` is for the first key of a gateway, which the operator may have chosen. */
   async issue(manager: EntityManager, fields: DeepPartial<ApiKey>, key = generateApiKey()): Promise<IssuedKey> {
-    const apiKey = await insertRow(manager, manager.create(ApiKey, fields));
+    const row = Object.assign(manager.create(ApiKey, fields), { prefix: prefixOf(key) });
+    const apiKey = await insertRow(manager, row);
     await this.addSecret(manager, apiKey.id, key);
     return { apiKey, key };
   }
@@ -48,6 +49,7 @@ export class ApiKeyIssuer {
       scopes,
       user: null,
       expiresAt: null,
+      createdBy: 'gateway',
     } as const;
     return this.issue(manager, fields, key);
   }
@@ -77,6 +79,7 @@ export class ApiKeyIssuer {
       .execute();
     const key = generateApiKey();
     await this.addSecret(manager, apiKey.id, key);
+    await manager.update(ApiKey, { id: apiKey.id, organisationId: apiKey.organisationId }, { prefix: prefixOf(key) });
     return { key, previousValidUntil: expiresAt !== null && expiresAt < end ? expiresAt : end };
   }
 

@@ -30,6 +30,13 @@ export class ApiKey {
   @Column({ type: 'varchar', length: 255 })
   name!: string;
 
+  @Column({ type: 'varchar', length: 1024, nullable: true })
+  description!: string | null;
+
+  /** How the newest secret begins: `tg_` and its public part. */
+  @Column({ type: 'varchar', length: 16 })
+  readonly prefix!: string;
+
   @Column({ type: 'varchar', length: 16 })
   readonly type!: 'service' | 'user';
 
@@ -47,6 +54,14 @@ export class ApiKey {
 
   @Column({ name: 'expires_at', type: 'timestamptz', nullable: true })
   expiresAt!: Date | null;
+
+  /** Id of the API key, or subject of the token; `gateway` for keys of the first start and of commands. */
+  @Column({ name: 'created_by', type: 'varchar', length: 255, nullable: true })
+  readonly createdBy!: string | null;
+
+  /** Written behind; see `LastUse`. */
+  @Column({ name: 'last_used_at', type: 'timestamptz', nullable: true })
+  readonly lastUsedAt!: Date | null;
 
   @OneToMany(() => ApiKeySecret, (secret) => secret.apiKey)
   readonly secrets?: Relation<ApiKeySecret>[];

@@ -1,3 +1,4 @@
+import { expiryStatus } from '../common/time/expiry-status.js';
 import { toUnixSeconds } from '../common/time/unix-time.js';
 import type { ApiKey } from './api-key.entity.js';
 import { KeyUserDto, RateLimitDto } from './dto/api-key.dto.js';
@@ -18,6 +19,11 @@ export class ApiKeyResponse {
   readonly id: string;
   readonly object: 'api-key';
   readonly name: string;
+  readonly description: string | null;
+  /** How the key begins. */
+  readonly prefix: string;
+  /** `active` or `expired`. */
+  readonly status: 'active' | 'expired';
   /** `service` or `user`. */
   readonly type: string;
   /** `workspace` or `organisation`. */
@@ -35,6 +41,10 @@ export class ApiKeyResponse {
   readonly rate_limits: RateLimitDto[];
   /** Unix seconds; null: never. */
   readonly expires_at: number | null;
+  /** Unix seconds, at most a minute old; null: never. */
+  readonly last_used_at: number | null;
+  /** Id of the API key, or subject of the administrator's token; `gateway` at the first start and by commands; null: not known. */
+  readonly created_by: string | null;
   /** Unix seconds. */
   readonly created_at: number;
   /** Unix seconds. */
@@ -47,11 +57,14 @@ export class ApiKeyListResponse {
   readonly total: number;
 }
 
-export function toApiKeyResponse(key: ApiKey): ApiKeyResponse {
+export function toApiKeyResponse(key: ApiKey, now: Date): ApiKeyResponse {
   return {
     id: key.id,
     object: 'api-key',
     name: key.name,
+    description: key.description,
+    prefix: key.prefix,
+    status: expiryStatus(key.expiresAt, now),
     type: key.type,
     level: key.workspaceId === null ? 'organisation' : 'workspace',
     organisation_id: key.organisationId,
@@ -61,6 +74,8 @@ export function toApiKeyResponse(key: ApiKey): ApiKeyResponse {
     metadata: key.metadata,
     rate_limits: key.rateLimits,
     expires_at: toUnixSeconds(key.expiresAt),
+    last_used_at: toUnixSeconds(key.lastUsedAt),
+    created_by: key.createdBy,
     created_at: toUnixSeconds(key.createdAt),
     updated_at: toUnixSeconds(key.updatedAt),
   };

@@ -8,6 +8,7 @@ import { publicIdOf } from './api-key-format.js';
 import { ApiKeyHasher } from './api-key-hasher.js';
 import { ApiKeySecret } from './api-key-secret.entity.js';
 import type { ApiKey } from './api-key.entity.js';
+import { LastUse } from './last-use.js';
 
 /** Why a key is refused: for the log only, callers get one sentence for all. A deleted key is `unknown`. */
 export type KeyRefusal = 'malformed' | 'unknown' | 'wrong_secret' | 'expired';
@@ -18,6 +19,7 @@ export class ApiKeyStore {
     @InjectRepository(ApiKeySecret) private readonly secrets: Repository<ApiKeySecret>,
     private readonly hasher: ApiKeyHasher,
     private readonly workspaces: WorkspacesService,
+    private readonly uses: LastUse,
   ) {}
 
   /** Looks a key up by its public id and compares its hash in constant time. */
@@ -35,7 +37,9 @@ export class ApiKeyStore {
     if (!this.hasher.matches(key, secret.hash)) return { refusal: 'wrong_secret' };
     const { organisationId, workspaceId } = secret.apiKey;
     const defaults = await this.workspaces.defaultMetadata(organisationId, workspaceId);
-    return { principal: toPrincipal(secret.apiKey, defaults), validUntil: validUntil(secret, secret.apiKey) };
+    const end = validUntil(secret, secret.apiKey);
+    this.uses.note(secret.apiKey, end);
+    return { principal: toPrincipal(secret.apiKey, defaults), validUntil: end };
   }
 }
 
@@ -48,6 +52,7 @@ function toPrincipal(key: ApiKey, defaultMetadata: Readonly<Record<string, strin
   return {
     kind: 'api_key',
     id: key.id,
+    name: key.name,
     organisationId: key.organisationId,
     workspaceId: key.workspaceId,
     scopes: new Set(key.scopes.filter(isScope)),

@@ -5,7 +5,7 @@ import { RequireScope } from '../access/route-access.decorators.js';
 import { MayFail } from '../common/errors/may-fail.decorator.js';
 import { ManagementApi } from '../common/http/api-docs.decorators.js';
 import { toList } from '../common/pagination/list.js';
-import { PageQuery } from '../common/pagination/page.query.js';
+import { Clock } from '../common/time/clock.js';
 import { toUnixSeconds } from '../common/time/unix-time.js';
 import { IdempotentCreate } from '../idempotency/idempotent.decorator.js';
 import {
@@ -16,12 +16,16 @@ import {
   toApiKeyResponse,
 } from './api-key.response.js';
 import { ApiKeysService } from './api-keys.service.js';
+import { ApiKeyListQuery } from './dto/api-key-list.query.js';
 import { CreateApiKeyDto, RotateApiKeyDto, UpdateApiKeyDto } from './dto/api-key.dto.js';
 
 @ManagementApi('API keys')
 @Controller('v1/api-keys')
 export class ApiKeysController {
-  constructor(private readonly apiKeys: ApiKeysService) {}
+  constructor(
+    private readonly apiKeys: ApiKeysService,
+    private readonly clock: Clock,
+  ) {}
 
   /** Creates an API key. Only this response shows the key. */
   @Post()
@@ -38,15 +42,18 @@ export class ApiKeysController {
   /** Lists the API keys of the caller's tenant, newest first. */
   @Get()
   @RequireScope('api_keys.list')
-  async listApiKeys(@CurrentPrincipal() principal: Principal, @Query() page: PageQuery): Promise<ApiKeyListResponse> {
-    return toList(await this.apiKeys.list(principal, page), toApiKeyResponse);
+  async listApiKeys(
+    @CurrentPrincipal() principal: Principal,
+    @Query() query: ApiKeyListQuery,
+  ): Promise<ApiKeyListResponse> {
+    return toList(await this.apiKeys.list(principal, query), (key) => toApiKeyResponse(key, this.clock.now()));
   }
 
   /** Retrieves an API key, without its secret. */
   @Get(':id')
   @RequireScope('api_keys.read')
   async retrieveApiKey(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<ApiKeyResponse> {
-    return toApiKeyResponse(await this.apiKeys.get(principal, id));
+    return toApiKeyResponse(await this.apiKeys.get(principal, id), this.clock.now());
   }
 
   /** Updates the named fields of an API key. */
@@ -57,7 +64,7 @@ export class ApiKeysController {
     @Param('id') id: string,
     @Body() dto: UpdateApiKeyDto,
   ): Promise<ApiKeyResponse> {
-    return toApiKeyResponse(await this.apiKeys.update(principal, id, dto));
+    return toApiKeyResponse(await this.apiKeys.update(principal, id, dto), this.clock.now());
   }
 
   /** Updates the named fields of an API key, like PATCH. */

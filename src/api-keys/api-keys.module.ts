@@ -12,12 +12,15 @@ import { ApiKeyStore } from './api-key.store.js';
 import { ApiKeysController } from './api-keys.controller.js';
 import { ApiKeysService } from './api-keys.service.js';
 import { Authenticator } from './authenticator.js';
+import { CallerController } from './caller.controller.js';
+import { CallerService } from './caller.service.js';
+import { LastUse } from './last-use.js';
 import { PrincipalCache } from './principal.cache.js';
 import { RateLimiter } from './rate-limiter.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([ApiKey, ApiKeySecret]), AuditModule, WorkspacesModule, UpstreamModule],
-  controllers: [ApiKeysController],
+  controllers: [ApiKeysController, CallerController],
   providers: [
     AdminTokenVerifier,
     ApiKeyHasher,
@@ -25,6 +28,8 @@ import { RateLimiter } from './rate-limiter.js';
     ApiKeyStore,
     ApiKeysService,
     Authenticator,
+    CallerService,
+    LastUse,
     PrincipalCache,
     RateLimiter,
   ],

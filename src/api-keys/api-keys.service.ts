@@ -6,8 +6,6 @@ import { ownOrSharedWhere, tenantWhere } from '../access/tenant-where.js';
 import { AuditService } from '../audit/audit.service.js';
 import { namedFields } from '../audit/audit-record.js';
 import { fieldError, type ErrorDetail, GatewayError } from '../common/errors/gateway.error.js';
-import { toSkipTake } from '../common/pagination/list.js';
-import type { PageQuery } from '../common/pagination/page.query.js';
 import { assertInFuture } from '../common/time/expiry.js';
 import { Clock } from '../common/time/clock.js';
 import { fromUnixSeconds, toUnixSeconds } from '../common/time/unix-time.js';
@@ -15,12 +13,15 @@ import { isUuid } from '../common/uuid.js';
 import { BodyRules } from '../common/validation/body-rules.js';
 import { assertFixedFields } from '../common/validation/fixed-fields.decorator.js';
 import { withoutUndefined } from '../common/without-undefined.js';
+import { pageAndOrder } from '../database/list-options.js';
 import { updateRow } from '../database/rows.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
+import { filtersOf } from './api-key.filters.js';
 import { ApiKeyIssuer, entryOf, type IssuedKey } from './api-key-issuer.js';
 import { ApiKey } from './api-key.entity.js';
 import { toApiKeyResponse } from './api-key.response.js';
 import { CreateApiKeyDto, type RotateApiKeyDto, type UpdateApiKeyDto } from './dto/api-key.dto.js';
+import type { ApiKeyListQuery } from './dto/api-key-list.query.js';
 import { PrincipalCache } from './principal.cache.js';
 
 const DEFAULT_TRANSITION_SECONDS = 1_800;
@@ -35,7 +36,7 @@ export class ApiKeysService {
     private readonly audit: AuditService,
     private readonly cache: PrincipalCache,
     rules: BodyRules,
-    clock: Clock,
+    private readonly clock: Clock,
   ) {
     rules.add(CreateApiKeyDto, ['type', 'user'], userProblems);
     rules.add(CreateApiKeyDto, ['level', 'workspace_id'], levelProblems);
@@ -44,24 +45,26 @@ export class ApiKeysService {
 
   async create(principal: Principal, dto: CreateApiKeyDto): Promise<IssuedKey> {
     assertGrantable(principal, dto.scopes);
-    const { name, scopes, type = 'service', metadata = {}, rate_limits: rateLimits = [], user = null } = dto;
+    const { name, description = null, scopes, type = 'service', metadata = {}, user = null } = dto;
+    const { rate_limits: rateLimits = [] } = dto;
     const expiresAt = fromUnixSeconds(dto.expires_at) ?? null;
     assertWithinBounds(principal, { expiresAt, metadata, rateLimits });
     const workspaceId = await this.workspaceOf(principal, dto);
     const { organisationId } = principal;
     return this.apiKeys.manager.transaction(async (manager) => {
-      const fields = { organisationId, workspaceId, name, type, scopes, user, metadata, rateLimits, expiresAt };
-      const issued = await this.issuer.issue(manager, fields);
+      const bounds = { scopes, metadata, rateLimits, expiresAt };
+      const row = { organisationId, workspaceId, name, description, type, user, createdBy: principal.id };
+      const issued = await this.issuer.issue(manager, { ...row, ...bounds });
       await this.audit.record(manager, principal, entryOf('create', issued.apiKey, namedFields(dto)));
       return issued;
     });
   }
 
-  async list(principal: Principal, page: PageQuery): Promise<[ApiKey[], number]> {
+  async list(principal: Principal, query: ApiKeyListQuery): Promise<[ApiKey[], number]> {
+    const owner = { ...(await this.workspaces.filterBy(principal, query.workspace_id)), ...tenantWhere(principal) };
     return this.apiKeys.findAndCount({
-      where: tenantWhere(principal),
-      order: { createdAt: 'DESC', id: 'DESC' },
-      ...toSkipTake(page),
+      where: filtersOf(query, owner, this.clock.now()),
+      ...pageAndOrder(query),
     });
   }
 
@@ -84,9 +87,10 @@ export class ApiKeysService {
   }
 
   async update(principal: Principal, id: string, dto: UpdateApiKeyDto): Promise<ApiKey> {
-    const { name, scopes, metadata, rate_limits: rateLimits } = dto;
+    const { name, description, scopes, metadata, rate_limits: rateLimits } = dto;
     const changes = withoutUndefined({
       name,
+      description,
       scopes,
       metadata,
       rateLimits,
@@ -95,10 +99,10 @@ export class ApiKeysService {
     const fixed = await this.workspaces.fixedFieldsOf(principal, dto);
     const saved = await this.apiKeys.manager.transaction(async (manager) => {
       const apiKey = await find(manager, principal, id, FOR_CHANGE);
-      assertFixedFields(fixed, toApiKeyResponse(apiKey));
+      assertFixedFields(fixed, toApiKeyResponse(apiKey, this.clock.now()));
       // A caller that changes a key could otherwise widen one that it could not have created.
       assertGrantable(principal, [...apiKey.scopes, ...(scopes ?? [])]);
-      const isOnlyRenamed = Object.keys(changes).every((field) => field === 'name');
+      const isOnlyRenamed = Object.keys(changes).every((field) => ['name', 'description'].includes(field));
       const changed = await updateRow(manager, apiKey, changes);
       // All of the key, not only what changes: a scope for a key without the caller's bounds would be handed on without them.
       if (!isOnlyRenamed) assertWithinBounds(principal, changed);

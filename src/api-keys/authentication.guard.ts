@@ -1,6 +1,12 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { REQUIRED_SCOPE, API_KEY_ONLY, OWN_AUTHENTICATION, PUBLIC_ROUTE } from '../access/route-access.decorators.js';
+import {
+  ANY_CALLER,
+  REQUIRED_SCOPE,
+  API_KEY_ONLY,
+  OWN_AUTHENTICATION,
+  PUBLIC_ROUTE,
+} from '../access/route-access.decorators.js';
 import { type Scope, assertScope } from '../access/scopes.js';
 import { type MaybePromise, chain } from '../common/maybe-promise.js';
 import { requestOf, type Route, RouteMetadataCache } from '../common/http/execution-context.js';
@@ -12,11 +18,13 @@ declare module 'express-serve-static-core' {
   interface Request {
     /** Set by the authentication guard on every route that is not public. */
     caller?: Caller;
+    /** The same on routes for any caller, which have no tenant. */
+    anyCaller?: Caller;
   }
 }
 
-/** `open`: the route lets everybody in. `own`: it finds out itself who calls, and says in which form it refuses. */
-type Entrance = 'open' | 'own' | { readonly scope: Scope; readonly isForKeysOnly: boolean };
+/** `open`: the route lets everybody in. `any`: it is for every caller, whatever its scopes. `own`: it finds out itself who calls, and says in which form it refuses. */
+type Entrance = 'open' | 'own' | 'any' | { readonly scope: Scope; readonly isForKeysOnly: boolean };
 
 /** Global guard: finds out who calls, and refuses callers without the scope of the route. Deny by default. */
 @Injectable()
@@ -38,6 +46,10 @@ export class AuthenticationGuard implements CanActivate {
     contextOf(request).assertTraceable();
     if (entrance === 'open') return true;
     return chain(this.authenticator.authenticate(request, this.clock.now()), (caller) => {
+      if (entrance === 'any') {
+        request.anyCaller = caller;
+        return true;
+      }
       if (entrance.isForKeysOnly && caller.kind !== 'api_key') throw keyInvalid('missing');
       assertScope(caller, entrance.scope);
       request.caller = caller;
@@ -52,6 +64,7 @@ function entranceOf(route: Route, reflector: Reflector): Entrance {
   if (isPublic !== undefined) return 'open';
   const hasOwn = reflector.get<string | undefined>(OWN_AUTHENTICATION, handler);
   if (hasOwn !== undefined) return 'own';
+  if (reflector.get<string | undefined>(ANY_CALLER, handler) !== undefined) return 'any';
   const scope = reflector.get<Scope | undefined>(REQUIRED_SCOPE, handler);
   if (scope === undefined) throw new Error('a route without a scope was started');
   return { scope, isForKeysOnly: reflector.get<boolean | undefined>(API_KEY_ONLY, handler) === true };

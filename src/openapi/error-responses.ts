@@ -52,8 +52,8 @@ export function addErrors(document: OpenAPIObject, operation: Operation, codes: 
 }
 
 /** Errors of authentication and authorization. */
-function callerErrors({ handler, scope, isPublic }: DeclaredRoute): readonly ErrorCode[] {
-  if (isPublic || scope === undefined) return [];
+function callerErrors({ handler, scope, isPublic, isForAnyCaller }: DeclaredRoute): readonly ErrorCode[] {
+  if (isPublic || (scope === undefined && !isForAnyCaller)) return [];
   const isForKeysOnly = Reflect.hasMetadata(API_KEY_ONLY, handler);
   const isInTenant = !isForKeysOnly && !Reflect.hasMetadata(OWN_AUTHENTICATION, handler);
   return [

@@ -42,6 +42,7 @@ const TAGS: readonly (readonly [name: string, description: string])[] = [
   ['Webhooks', 'Endpoints that receive signed events.'],
   ['MCP servers', 'MCP servers that clients reach through the gateway, and who may call which tool.'],
   ['MCP', 'The addresses that MCP clients and MCP servers use. They speak MCP, not this REST API.'],
+  ['Caller', 'Who calls, and for which organisations.'],
   ['API keys', 'Gateway keys of applications, agents and users.'],
   ['Workspaces', 'Parts of an organisation, each with its own keys, policies and MCP servers.'],
   ['Audit log', 'Who changed what, and when.'],

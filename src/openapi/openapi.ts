@@ -71,10 +71,11 @@ export function createDocument(app: INestApplication, { publicUrl, optionClasses
 
 /** Says which scope an operation needs. Without `security`, tools may read an operation as public or as protected. */
 function describeCallers(document: OpenAPIObject, routes: readonly DeclaredRoute[]): void {
-  const scopes = new Map(routes.map(({ operationId, scope }) => [operationId, scope]));
+  const declared = new Map(routes.map((route) => [route.operationId, route]));
   for (const operation of operationsOf(document)) {
-    const scope = scopes.get(operation.operationId ?? '');
-    const needs = scope === undefined ? 'Needs no key.' : `Needs the scope \`${scope}\`.`;
+    const { scope, isForAnyCaller = false } = declared.get(operation.operationId ?? '') ?? {};
+    const open = isForAnyCaller ? 'Needs a key or a token, with any scopes.' : 'Needs no key.';
+    const needs = scope === undefined ? open : `Needs the scope \`${scope}\`.`;
     operation.description = [operation.description, needs].filter(Boolean).join('\n\n');
     operation.security ??= [];
   }

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import type { EntityManager, Repository } from 'typeorm';
+import type { EntityManager, FindOptionsWhere, Repository } from 'typeorm';
 import type { Principal } from '../access/principal.js';
 import { meantRow, refWhere, tenantWhere } from '../access/tenant-where.js';
-import { toSkipTake } from '../common/pagination/list.js';
 import { withoutUndefined } from '../common/without-undefined.js';
+import { both, pageAndOrder, searched } from '../database/list-options.js';
 import type { UsageLimitListQuery } from './dto/usage-limit-list.query.js';
 import { UsagePolicy } from './usage-policy.entity.js';
 
@@ -19,14 +19,13 @@ export class PolicyStore {
   /** `workspaceId` limits the list to one workspace that the caller can see. */
   async list(
     principal: Principal,
-    { status, type, ...page }: UsageLimitListQuery,
+    query: UsageLimitListQuery,
     workspaceId: string | undefined,
   ): Promise<[UsagePolicy[], number]> {
-    return this.rows.findAndCount({
-      where: { ...withoutUndefined({ status, type, workspaceId }), ...tenantWhere(principal) },
-      order: { createdAt: 'DESC', id: 'DESC' },
-      ...toSkipTake(page),
-    });
+    const { status, type, enforcement, search } = query;
+    const filter: FindOptionsWhere<UsagePolicy> = withoutUndefined({ status, type, enforcement, workspaceId });
+    const where = both([{ ...filter, ...tenantWhere(principal) }], searched(search, ['name', 'slug', 'description']));
+    return this.rows.findAndCount({ where, ...pageAndOrder(query) });
   }
 
   /** @throws GatewayError `not_found`, or `conflict` when a slug names policies of several workspaces */

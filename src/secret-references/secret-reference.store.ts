@@ -1,13 +1,22 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { type EntityManager, type FindManyOptions, type FindOptionsWhere, In, Raw, type Repository } from 'typeorm';
+import {
+  type EntityManager,
+  type FindManyOptions,
+  type FindOptionsWhere,
+  In,
+  IsNull,
+  Not,
+  Raw,
+  type Repository,
+} from 'typeorm';
 import type { Principal } from '../access/principal.js';
 import { refWhere } from '../access/tenant-where.js';
 import { type AuditRecord, auditRecords } from '../audit/audit-record.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
-import { toSkipTake } from '../common/pagination/list.js';
 import { withoutUndefined } from '../common/without-undefined.js';
-import { allColumns, containsText } from '../database/rows.js';
+import { both, pageAndOrder, searched } from '../database/list-options.js';
+import { allColumns } from '../database/rows.js';
 import { readManagerName } from './auth-config/auth-schemes.js';
 import type { SecretReferenceListQuery } from './dto/secret-reference-list.query.js';
 import { SecretMapping } from './secret-mapping.entity.js';
@@ -47,9 +56,8 @@ export class SecretReferenceStore {
     const filters = filtersOf(query);
     return this.rows.findAndCount({
       ...this.whole,
-      where: visibleWhere(principal).map((where) => ({ ...where, ...filters })),
-      order: { createdAt: 'DESC', id: 'DESC' },
-      ...toSkipTake(query),
+      where: both(both(visibleWhere(principal), [filters]), searched(query.search, ['name', 'slug', 'description'])),
+      ...pageAndOrder(query),
     });
   }
 
@@ -93,11 +101,11 @@ function visibleWhere({ organisationId, workspaceId }: Principal): FindOptionsWh
       ];
 }
 
-function filtersOf({ manager_type, tags, search }: SecretReferenceListQuery): FindOptionsWhere<SecretReference> {
+function filtersOf({ manager_type, tags, failing }: SecretReferenceListQuery): FindOptionsWhere<SecretReference> {
   return withoutUndefined({
     managerType: manager_type === undefined ? undefined : readManagerName(manager_type)?.type,
     tags: tags === undefined ? undefined : containing(tags),
-    name: search === undefined ? undefined : containsText(search),
+    lastError: failing === undefined ? undefined : failing === 'true' ? Not(IsNull()) : IsNull(),
   });
 }
 

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import type { JsonObject } from '../common/json/read.js';
+import { Clock } from '../common/time/clock.js';
 import { mask } from '../common/mask.js';
 import { decryptOr, incompleteUpdate, openObject, openSealed, sealObject } from '../sealing/decrypted.js';
 import { placeIn, Sealer } from '../sealing/sealer.js';
@@ -63,6 +64,7 @@ export class VirtualKeyCredentials {
     private readonly sealer: Sealer,
     private readonly egress: EgressPolicy,
     private readonly values: MappedValues,
+    private readonly clock: Clock,
   ) {}
 
   providerOf(row: ProviderRow): Provider {
@@ -120,7 +122,10 @@ export class VirtualKeyCredentials {
   toResponse(row: VirtualKey): VirtualKeyResponse {
     const key = decryptOr(() => this.openKey(row), UNREADABLE).value;
     const options = decryptOr(() => this.openOptions(row), {}).value;
-    return toVirtualKeyResponse(row, { key: key === undefined ? null : mask(key), options: maskAll(options) });
+    return toVirtualKeyResponse(row, this.clock.now(), {
+      key: key === undefined ? null : mask(key),
+      options: maskAll(options),
+    });
   }
 
   /** @throws GatewayError `secret_unavailable` */

@@ -1,3 +1,4 @@
+import { expiryStatus } from '../common/time/expiry-status.js';
 import { toUnixSeconds } from '../common/time/unix-time.js';
 import { SecretMappingResponse, toSecretMappingResponse } from '../secret-references/secret-mapping.response.js';
 import type { VirtualKey } from './virtual-key.entity.js';
@@ -19,6 +20,8 @@ export class VirtualKeyResponse {
   readonly config: Record<string, unknown>;
   /** Fields that take their values from secret references. */
   readonly secret_mappings: SecretMappingResponse[];
+  /** `active` or `expired`. */
+  readonly status: 'active' | 'expired';
   /** Unix seconds; null: never. */
   readonly expires_at: number | null;
   /** Unix seconds. */
@@ -49,6 +52,7 @@ export class VirtualKeyTestResponse {
 
 export function toVirtualKeyResponse(
   row: VirtualKey,
+  now: Date,
   masked: { readonly key: string | null; readonly options: Readonly<Record<string, string>> },
 ): VirtualKeyResponse {
   return {
@@ -63,6 +67,7 @@ export function toVirtualKeyResponse(
     key: masked.key,
     config: { ...row.options, ...masked.options },
     secret_mappings: row.secretMappings.map(toSecretMappingResponse),
+    status: expiryStatus(row.expiresAt, now),
     expires_at: toUnixSeconds(row.expiresAt),
     created_at: toUnixSeconds(row.createdAt),
     updated_at: toUnixSeconds(row.updatedAt),

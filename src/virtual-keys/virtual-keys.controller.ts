@@ -7,10 +7,10 @@ import { RequireScope } from '../access/route-access.decorators.js';
 import { Upserts } from '../access/upserts.js';
 import { ManagementApi } from '../common/http/api-docs.decorators.js';
 import { CreatedResponse } from '../common/http/created.response.js';
-import { PageQuery } from '../common/pagination/page.query.js';
 import { NoFieldsDto } from '../common/validation/no-fields.dto.js';
 import { IdempotentCreate } from '../idempotency/idempotent.decorator.js';
 import { contextOf } from '../telemetry/request-context.js';
+import { VirtualKeyListQuery } from './dto/virtual-key-list.query.js';
 import { CreateVirtualKeyDto, UpdateVirtualKeyDto } from './dto/virtual-key.dto.js';
 import { VirtualKeyProbe } from './virtual-key.probe.js';
 import { VirtualKeyListResponse, VirtualKeyResponse, VirtualKeyTestResponse } from './virtual-key.response.js';
@@ -42,9 +42,9 @@ export class VirtualKeysController {
   @RequireScope('virtual_keys.list')
   async listVirtualKeys(
     @CurrentPrincipal() principal: Principal,
-    @Query() page: PageQuery,
+    @Query() query: VirtualKeyListQuery,
   ): Promise<VirtualKeyListResponse> {
-    return this.virtualKeys.list(principal, page);
+    return this.virtualKeys.list(principal, query);
   }
 
   /** Retrieves a virtual key by id or slug, secrets masked. */

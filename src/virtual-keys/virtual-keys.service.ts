@@ -4,17 +4,18 @@ import type { EntityManager } from 'typeorm';
 import type { Principal } from '../access/principal.js';
 import type { Actor } from '../audit/audit.service.js';
 import { toList, type ListOf } from '../common/pagination/list.js';
-import type { PageQuery } from '../common/pagination/page.query.js';
 import { assertInFuture } from '../common/time/expiry.js';
 import { Clock } from '../common/time/clock.js';
 import { fromUnixSeconds } from '../common/time/unix-time.js';
 import { BodyRules } from '../common/validation/body-rules.js';
 import { assertFixedFields } from '../common/validation/fixed-fields.decorator.js';
 import { withoutUndefined } from '../common/without-undefined.js';
+import { expiryFilter } from '../database/list-options.js';
 import { withFreeSlug } from '../database/rows.js';
 import { assertMayMap, namedTargets } from '../secret-references/mapped-resource/mapped-targets.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import { CreateVirtualKeyDto, type UpdateVirtualKeyDto } from './dto/virtual-key.dto.js';
+import type { VirtualKeyListQuery } from './dto/virtual-key-list.query.js';
 import { VirtualKeyCache } from './virtual-key.cache.js';
 import { VirtualKeyCredentials } from './virtual-key.credentials.js';
 import { VirtualKey } from './virtual-key.entity.js';
@@ -37,7 +38,7 @@ export class VirtualKeysService {
     private readonly workspaces: WorkspacesService,
     private readonly cache: VirtualKeyCache,
     rules: BodyRules,
-    clock: Clock,
+    private readonly clock: Clock,
   ) {
     rules.add(CreateVirtualKeyDto, CREDENTIAL, (dto) => {
       credentials.readTargets(dto, dto);
@@ -72,8 +73,14 @@ export class VirtualKeysService {
     return this.store.insert(manager, actor, manager.create(VirtualKey, columns), fields);
   }
 
-  async list(principal: Principal, page: PageQuery): Promise<ListOf<VirtualKeyResponse>> {
-    return toList(await this.store.list(principal, page), (row) => this.credentials.toResponse(row));
+  async list(principal: Principal, query: VirtualKeyListQuery): Promise<ListOf<VirtualKeyResponse>> {
+    const { provider, workspace_id: workspace } = query;
+    const expiresAt = expiryFilter(query, this.clock.now());
+    const filter = {
+      ...withoutUndefined({ provider, expiresAt }),
+      ...(await this.workspaces.filterBy(principal, workspace)),
+    };
+    return toList(await this.store.list(principal, query, filter), (row) => this.credentials.toResponse(row));
   }
 
   async get(principal: Principal, ref: string): Promise<VirtualKeyResponse> {

@@ -1,15 +1,24 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { type DeepPartial, type EntityManager, IsNull, type Repository } from 'typeorm';
+import {
+  ArrayContains,
+  type DeepPartial,
+  type EntityManager,
+  type FindOptionsWhere,
+  IsNull,
+  Not,
+  type Repository,
+} from 'typeorm';
 import type { Principal } from '../access/principal.js';
 import { tenantWhere } from '../access/tenant-where.js';
 import { auditRecords } from '../audit/audit-record.js';
 import { AuditService } from '../audit/audit.service.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
-import { toSkipTake } from '../common/pagination/list.js';
-import type { PageQuery } from '../common/pagination/page.query.js';
 import { isUuid } from '../common/uuid.js';
+import { withoutUndefined } from '../common/without-undefined.js';
+import { both, pageAndOrder, searched } from '../database/list-options.js';
 import { updateRow } from '../database/rows.js';
+import type { WebhookListQuery } from './dto/webhook-list.query.js';
 import { WebhookEndpoint } from './webhook-endpoint.entity.js';
 
 const FOR_CHANGE = 'pessimistic_write';
@@ -26,12 +35,19 @@ export class WebhookEndpointStore {
     private readonly audit: AuditService,
   ) {}
 
-  async list(principal: Principal, page: PageQuery): Promise<[WebhookEndpoint[], number]> {
-    return this.rows.findAndCount({
-      where: tenantWhere(principal),
-      order: { createdAt: 'DESC', id: 'DESC' },
-      ...toSkipTake(page),
+  /** @param owner limits the list to one workspace that the caller can see */
+  async list(
+    principal: Principal,
+    query: WebhookListQuery,
+    owner: { readonly workspaceId?: string },
+  ): Promise<[WebhookEndpoint[], number]> {
+    const { status, event, search } = query;
+    const filter: FindOptionsWhere<WebhookEndpoint> = withoutUndefined({
+      disabledAt: status && (status === 'enabled' ? IsNull() : Not(IsNull())),
+      events: event && ArrayContains([event]),
     });
+    const where = both([{ ...filter, ...owner, ...tenantWhere(principal) }], searched(search, ['url', 'description']));
+    return this.rows.findAndCount({ where, ...pageAndOrder(query) });
   }
 
   /** @throws GatewayError `not_found` for unknown endpoints and for those of other tenants */

@@ -4,9 +4,9 @@ import type { Principal } from '../access/principal.js';
 import { RequireScope } from '../access/route-access.decorators.js';
 import { ManagementApi } from '../common/http/api-docs.decorators.js';
 import { toList } from '../common/pagination/list.js';
-import { PageQuery } from '../common/pagination/page.query.js';
 import { toUnixSeconds } from '../common/time/unix-time.js';
 import { IdempotentCreate } from '../idempotency/idempotent.decorator.js';
+import { WebhookListQuery } from './dto/webhook-list.query.js';
 import {
   CreateWebhookEndpointDto,
   RotateWebhookSecretDto,
@@ -43,9 +43,9 @@ export class WebhooksController {
   @RequireScope('webhooks.list')
   async listWebhooks(
     @CurrentPrincipal() principal: Principal,
-    @Query() page: PageQuery,
+    @Query() query: WebhookListQuery,
   ): Promise<WebhookEndpointListResponse> {
-    return toList(await this.webhooks.list(principal, page), toWebhookEndpointResponse);
+    return toList(await this.webhooks.list(principal, query), toWebhookEndpointResponse);
   }
 
   /** Retrieves a webhook endpoint, without its secret. */

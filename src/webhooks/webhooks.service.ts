@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../access/principal.js';
 import { namedFields } from '../audit/audit-record.js';
-import type { PageQuery } from '../common/pagination/page.query.js';
 import { Clock } from '../common/time/clock.js';
 import { BodyRules } from '../common/validation/body-rules.js';
 import { assertFixedFields } from '../common/validation/fixed-fields.decorator.js';
@@ -14,6 +13,7 @@ import {
   type RotateWebhookSecretDto,
   UpdateWebhookEndpointDto,
 } from './dto/webhook-endpoint.dto.js';
+import type { WebhookListQuery } from './dto/webhook-list.query.js';
 import type { WebhookEndpoint } from './webhook-endpoint.entity.js';
 import { WebhookEndpointStore } from './webhook-endpoint.store.js';
 import { toWebhookEndpointResponse } from './webhook.response.js';
@@ -62,8 +62,8 @@ export class WebhooksService {
     return { endpoint: await this.store.create(principal, fields, namedFields(dto)), secret };
   }
 
-  async list(principal: Principal, page: PageQuery): Promise<[WebhookEndpoint[], number]> {
-    return this.store.list(principal, page);
+  async list(principal: Principal, query: WebhookListQuery): Promise<[WebhookEndpoint[], number]> {
+    return this.store.list(principal, query, await this.workspaces.filterBy(principal, query.workspace_id));
   }
 
   async get(principal: Principal, id: string): Promise<WebhookEndpoint> {

@@ -8,8 +8,8 @@ import { Upserts } from '../access/upserts.js';
 import { ManagementApi } from '../common/http/api-docs.decorators.js';
 import { CreatedResponse } from '../common/http/created.response.js';
 import { toList } from '../common/pagination/list.js';
-import { PageQuery } from '../common/pagination/page.query.js';
 import { IdempotentCreate } from '../idempotency/idempotent.decorator.js';
+import { WorkspaceListQuery } from './dto/workspace-list.query.js';
 import { CreateWorkspaceDto, UpdateWorkspaceDto } from './dto/workspace.dto.js';
 import { toWorkspaceResponse, WorkspaceListResponse, WorkspaceResponse } from './workspace.response.js';
 import { WorkspacesService } from './workspaces.service.js';
@@ -39,9 +39,9 @@ export class WorkspacesController {
   @RequireScope('workspaces.list')
   async listWorkspaces(
     @CurrentPrincipal() principal: Principal,
-    @Query() page: PageQuery,
+    @Query() query: WorkspaceListQuery,
   ): Promise<WorkspaceListResponse> {
-    return toList(await this.workspaces.list(principal, page), toWorkspaceResponse);
+    return toList(await this.workspaces.list(principal, query), toWorkspaceResponse);
   }
 
   /** Retrieves a workspace by id or slug. */

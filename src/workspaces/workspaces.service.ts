@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import type { EntityManager, FindOptionsWhere, Repository } from 'typeorm';
+import { type EntityManager, type FindOptionsWhere, In, type Repository } from 'typeorm';
 import type { Principal, Tenant } from '../access/principal.js';
 import { refWhere } from '../access/tenant-where.js';
 import { type AuditedResource, auditRecords, namedFields } from '../audit/audit-record.js';
@@ -8,11 +8,11 @@ import { AuditService } from '../audit/audit.service.js';
 import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
 import type { JsonObject } from '../common/json/read.js';
 import { slugSource } from '../common/slug.js';
-import { toSkipTake } from '../common/pagination/list.js';
-import type { PageQuery } from '../common/pagination/page.query.js';
+import type { ListQuery } from '../common/pagination/list.query.js';
 import { assertFixedFields, fixedFieldsOf } from '../common/validation/fixed-fields.decorator.js';
-import { foldId } from '../common/uuid.js';
+import { foldId, isUuid } from '../common/uuid.js';
 import { withoutUndefined } from '../common/without-undefined.js';
+import { both, pageAndOrder, searched } from '../database/list-options.js';
 import { withFreeSlug, insertRow, updateRow } from '../database/rows.js';
 import type { CreateWorkspaceDto, UpdateWorkspaceDto } from './dto/workspace.dto.js';
 import { findWorkspaceIds } from './find-workspace-ids.js';
@@ -48,11 +48,28 @@ export class WorkspacesService {
     );
   }
 
-  async list(principal: Principal, page: PageQuery): Promise<[Workspace[], number]> {
+  async list(principal: Principal, query: ListQuery): Promise<[Workspace[], number]> {
     return this.workspaces.findAndCount({
-      where: visibleWhere(principal),
-      order: { createdAt: 'DESC', id: 'DESC' },
-      ...toSkipTake(page),
+      where: both([visibleWhere(principal)], searched(query.search, ['name', 'slug', 'description'])),
+      ...pageAndOrder(query),
+    });
+  }
+
+  /** The filter of a list by workspace. @throws GatewayError `not_found` for a workspace that the caller cannot see */
+  async filterBy(principal: Principal, ref: string | undefined): Promise<{ readonly workspaceId?: string }> {
+    return ref === undefined ? {} : { workspaceId: (await this.get(principal, ref)).id };
+  }
+
+  /** The workspaces that a tenant consists of, by name. */
+  async visibleTo({ organisationId, workspaceId }: Tenant, take: number): Promise<Workspace[]> {
+    const where = workspaceId === null ? { organisationId } : { organisationId, id: workspaceId };
+    return this.workspaces.find({ where, order: { name: 'ASC', id: 'ASC' }, take });
+  }
+
+  async organisations(ids: readonly string[]): Promise<Organisation[]> {
+    return this.workspaces.manager.find(Organisation, {
+      where: { id: In(ids.filter(isUuid)) },
+      order: { slug: 'ASC' },
     });
   }
 

@@ -15,8 +15,9 @@ export interface Address {
 /** A controller's handler: its address and its required scope. */
 export interface Route extends Address {
   readonly name: string;
-  /** undefined: public. */
+  /** undefined: public, or for any caller. */
   readonly scope: string | undefined;
+  readonly isForAnyCaller: boolean;
 }
 
 /** All routes of the running application, including those of the framework. */
@@ -37,10 +38,10 @@ function isAll(methods: readonly string[]): boolean {
 /** The routes that the controllers declare. */
 export function routesOf(app: NestExpressApplication): readonly Route[] {
   const handlers = controllerClasses(app).flatMap(handlersOf);
-  return declaredRoutes(app).flatMap(({ name, scope }) => {
+  return declaredRoutes(app).flatMap(({ name, scope, isForAnyCaller }) => {
     const addresses = handlers.filter((handler) => handler.name === name);
     if (addresses.length === 0) throw new Error(`${name} has no address`);
-    return addresses.map(({ method, path }) => ({ name, scope, method, path }));
+    return addresses.map(({ method, path }) => ({ name, scope, isForAnyCaller, method, path }));
   });
 }
 

@@ -88,6 +88,12 @@ export class RateLimitDto {
  * class-validator passes a parent's `@Optional()` on to the child's field of that name.
  */
 class ApiKeyFieldsDto {
+  @OptionalOrNull()
+  @IsString()
+  @MaxLength(1024)
+  @IsStorable()
+  readonly description?: string | null;
+
   /** Laid over the metadata that clients send. What the caller itself is held to must be among it. */
   @Optional()
   @IsMetadata()
@@ -116,7 +122,7 @@ class ApiKeyFieldsDto {
   readonly organisation_id?: string;
 }
 
-@ReadOnlyFields(['type', 'level', 'workspace_id', 'user'])
+@ReadOnlyFields(['type', 'level', 'workspace_id', 'user', 'created_by', 'status'], ['prefix', 'last_used_at'])
 export class UpdateApiKeyDto extends ApiKeyFieldsDto {
   /** @example "search service" */
   @Optional()

@@ -7,6 +7,7 @@ import { Upserts } from '../../access/upserts.js';
 import { ManagementApi } from '../../common/http/api-docs.decorators.js';
 import { CreatedResponse } from '../../common/http/created.response.js';
 import { PageQuery } from '../../common/pagination/page.query.js';
+import { McpServerListQuery } from './dto/mcp-server-list.query.js';
 import { CreateMcpServerDto, UpdateMcpServerDto } from './dto/mcp-server.dto.js';
 import {
   McpServerListResponse,
@@ -52,9 +53,9 @@ export class McpServersController {
   @RequireScope('mcp_servers.list')
   async listMcpServers(
     @CurrentPrincipal() principal: Principal,
-    @Query() page: PageQuery,
+    @Query() query: McpServerListQuery,
   ): Promise<McpServerListResponse> {
-    return this.servers.list(principal, page);
+    return this.servers.list(principal, query);
   }
 
   /** Retrieves an MCP server by id or slug, secrets masked. */

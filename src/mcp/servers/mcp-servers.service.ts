@@ -3,7 +3,6 @@ import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../access/principal.js';
 import { slugSource } from '../../common/slug.js';
 import { type ListOf, toList } from '../../common/pagination/list.js';
-import type { PageQuery } from '../../common/pagination/page.query.js';
 import { BodyRules } from '../../common/validation/body-rules.js';
 import { assertFixedFields } from '../../common/validation/fixed-fields.decorator.js';
 import { withoutUndefined } from '../../common/without-undefined.js';
@@ -12,6 +11,7 @@ import { assertMayMap, namedTargets } from '../../secret-references/mapped-resou
 import { WorkspacesService } from '../../workspaces/workspaces.service.js';
 import { originProblems, problemsOfSecretsAndIdentity, urlProblems } from './check-mcp-server.js';
 import { CreateMcpServerDto, type UpdateMcpServerDto } from './dto/mcp-server.dto.js';
+import type { McpServerListQuery } from './dto/mcp-server-list.query.js';
 import { McpServerDefinitions } from './mcp-server.definitions.js';
 import { McpServerDirectory } from './mcp-server.directory.js';
 import { McpServer } from './mcp-server.entity.js';
@@ -64,8 +64,14 @@ export class McpServersService {
     return saved;
   }
 
-  async list(principal: Principal, page: PageQuery): Promise<ListOf<McpServerResponse>> {
-    return toList(await this.store.list(principal, page), (row) => this.definitions.toResponse(row));
+  async list(principal: Principal, query: McpServerListQuery): Promise<ListOf<McpServerResponse>> {
+    const { status, transport, workspace_id: workspace } = query;
+    const enabled = status === undefined ? undefined : status === 'enabled';
+    const filter = {
+      ...withoutUndefined({ enabled, transport }),
+      ...(await this.workspaces.filterBy(principal, workspace)),
+    };
+    return toList(await this.store.list(principal, query, filter), (row) => this.definitions.toResponse(row));
   }
 
   async get(principal: Principal, ref: string): Promise<McpServerResponse> {

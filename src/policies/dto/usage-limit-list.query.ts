@@ -1,11 +1,10 @@
-import { IsIn, IsString, Length } from 'class-validator';
+import { IsIn } from 'class-validator';
 import type { UsageUnit } from '../../common/money/units.js';
-import { PageQuery } from '../../common/pagination/page.query.js';
-import { IsStorable } from '../../common/validation/is-storable.decorator.js';
+import { IsSort, IsWorkspaceFilter, ListQuery } from '../../common/pagination/list.query.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
-import { POLICY_STATUSES, type PolicyStatus } from '../usage-policy.entity.js';
+import { ENFORCEMENTS, type Enforcement, POLICY_STATUSES, type PolicyStatus } from '../usage-policy.entity.js';
 
-export class UsageLimitListQuery extends PageQuery {
+export class UsageLimitListQuery extends ListQuery {
   /** Only usage limits with this status. */
   @Optional()
   @IsIn(POLICY_STATUSES)
@@ -17,9 +16,14 @@ export class UsageLimitListQuery extends PageQuery {
   readonly type?: UsageUnit;
 
   /** Only usage limits of this workspace, by id or slug. */
-  @Optional()
-  @IsString()
-  @Length(1, 255)
-  @IsStorable()
+  @IsWorkspaceFilter()
   readonly workspace_id?: string;
+
+  /** Only usage limits that refuse calls, or only those that count them. */
+  @Optional()
+  @IsIn(ENFORCEMENTS)
+  readonly enforcement?: Enforcement;
+
+  @IsSort('name', 'slug', 'credit_limit')
+  override readonly sort: string = '-created_at';
 }

@@ -1,11 +1,10 @@
-import { IsIn, IsString, Length } from 'class-validator';
-import { PageQuery } from '../../common/pagination/page.query.js';
-import { IsStorable } from '../../common/validation/is-storable.decorator.js';
+import { IsIn } from 'class-validator';
+import { IsSort, ListQuery } from '../../common/pagination/list.query.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
 import { MANAGER_NAMES } from '../auth-config/auth-schemes.js';
 import { IsTagsText } from './is-tags.decorator.js';
 
-export class SecretReferenceListQuery extends PageQuery {
+export class SecretReferenceListQuery extends ListQuery {
   /** Either name of a manager finds the references of both. */
   @Optional()
   @IsIn(MANAGER_NAMES)
@@ -16,10 +15,16 @@ export class SecretReferenceListQuery extends PageQuery {
   @IsTagsText()
   readonly tags?: string;
 
-  /** Part of the name, in any case. */
+  /** Every secret reference is `active`. */
   @Optional()
-  @IsString()
-  @Length(1, 255)
-  @IsStorable()
-  readonly search?: string;
+  @IsIn(['active'])
+  readonly status?: 'active';
+
+  /** `true`: only those whose last fetch failed; `false`: only the others. */
+  @Optional()
+  @IsIn(['true', 'false'])
+  readonly failing?: 'true' | 'false';
+
+  @IsSort('name', 'slug', 'last_resolved_at')
+  override readonly sort: string = '-created_at';
 }

@@ -3,9 +3,9 @@ import type { Principal } from '../../access/principal.js';
 import { refWhere, tenantWhere, meantRow, onlyRow } from '../../access/tenant-where.js';
 import type { Actor, AuditService } from '../../audit/audit.service.js';
 import { namedFields } from '../../audit/audit-record.js';
-import { toSkipTake } from '../../common/pagination/list.js';
-import type { PageQuery } from '../../common/pagination/page.query.js';
+import type { ListQuery } from '../../common/pagination/list.query.js';
 import { isSameValue } from '../../common/same-value.js';
+import { both, type ListOrder, pageAndOrder, searched } from '../../database/list-options.js';
 import { allColumns, insertRow, updateRow } from '../../database/rows.js';
 import type { SecretMappingDto } from '../dto/secret-mapping.dto.js';
 import type { MappedField, SecretOwnerType } from '../secret-mapping.entity.js';
@@ -24,8 +24,8 @@ type Tenant = ReturnType<typeof tenantWhere>;
 
 interface PageOptions {
   readonly select: object;
-  readonly where: Tenant;
-  readonly order: { readonly createdAt: 'DESC'; readonly id: 'DESC' };
+  readonly where: (Tenant & object)[];
+  readonly order: ListOrder;
   readonly skip: number;
   readonly take: number;
 }
@@ -42,6 +42,8 @@ interface RowLock {
   readonly mode: 'pessimistic_write';
 }
 
+/** The columns that `search` looks into. */
+const SEARCHED = ['name', 'slug', 'description'] as const;
 const LOCK: RowLock = { mode: 'pessimistic_write' };
 const SHARED_FIRST: ReferenceOptions['order'] = { workspaceId: { direction: 'ASC', nulls: 'FIRST' } };
 
@@ -143,14 +145,11 @@ export abstract class MappedResourceStore<Row extends MappedRow> {
     await this.audit.record(manager, actor, entry);
   }
 
-  async list(principal: Principal, page: PageQuery): Promise<[Row[], number]> {
+  /** @param filter further columns that the rows must have */
+  async list(principal: Principal, query: ListQuery, filter: object): Promise<[Row[], number]> {
     const rows = this.resource.rowsOf(this.manager);
-    return rows.findAndCount({
-      select: allColumns(rows.metadata),
-      where: tenantWhere(principal),
-      order: { createdAt: 'DESC', id: 'DESC' },
-      ...toSkipTake(page),
-    });
+    const where = both([{ ...filter, ...tenantWhere(principal) }], searched(query.search, SEARCHED));
+    return rows.findAndCount({ select: allColumns(rows.metadata), where, ...pageAndOrder(query) });
   }
 
   /**

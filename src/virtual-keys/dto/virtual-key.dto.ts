@@ -71,7 +71,7 @@ class VirtualKeyFieldsDto {
   readonly organisation_id?: string;
 }
 
-@ReadOnlyFields(['slug', 'provider', 'workspace_id'])
+@ReadOnlyFields(['slug', 'provider', 'workspace_id', 'status'])
 export class UpdateVirtualKeyDto extends VirtualKeyFieldsDto {
   /** @example "Cohere production" */
   @Optional()

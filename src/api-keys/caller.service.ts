@@ -1,0 +1,66 @@
+import { Injectable } from '@nestjs/common';
+import type { Request } from 'express';
+import type { Tenant } from '../access/principal.js';
+import { GatewayError } from '../common/errors/gateway.error.js';
+import { toList } from '../common/pagination/list.js';
+import { toUnixSeconds } from '../common/time/unix-time.js';
+import { foldId } from '../common/uuid.js';
+import { WorkspacesService } from '../workspaces/workspaces.service.js';
+import type { Caller } from './authenticator.js';
+import { type CallerResponse, type OrganisationListResponse, toOrganisationResponse } from './caller.response.js';
+
+const MAX_WORKSPACES = 100;
+
+/** Says who calls. */
+@Injectable()
+export class CallerService {
+  constructor(private readonly workspaces: WorkspacesService) {}
+
+  /** @throws GatewayError `tenant_mismatch` for an organisation that is not the caller's */
+  async describe(request: Request, named: string | undefined): Promise<CallerResponse> {
+    const caller = callerOf(request);
+    const found = await this.found(caller, named);
+    const [organisation, another] = found;
+    const sole = organisation !== undefined && another === undefined ? organisation : null;
+    const { workspaceId = null } = caller.kind === 'api_key' ? caller.principal : {};
+    const tenant: Tenant | undefined = sole === null ? undefined : { organisationId: sole.id, workspaceId };
+    const workspaces = tenant === undefined ? [] : await this.workspaces.visibleTo(tenant, MAX_WORKSPACES);
+    return {
+      object: 'caller',
+      type: caller.kind,
+      ...factsOf(caller),
+      scopes: [...caller.scopes],
+      organisation: sole && toOrganisationResponse(sole),
+      workspaces: workspaces.map(({ id, slug, name }) => ({ id, slug, name })),
+    };
+  }
+
+  async organisations(request: Request, named: string | undefined): Promise<OrganisationListResponse> {
+    const found = await this.found(callerOf(request), named);
+    return toList([found, found.length], toOrganisationResponse);
+  }
+
+  private async found(caller: Caller, named: string | undefined) {
+    const own = caller.kind === 'api_key' ? [caller.principal.organisationId] : caller.token.organisationIds;
+    if (named !== undefined && !own.includes(foldId(named))) {
+      throw new GatewayError('tenant_mismatch', { param: 'organisation_id' });
+    }
+    return this.workspaces.organisations(named === undefined ? own : [foldId(named)]);
+  }
+}
+
+function callerOf({ anyCaller }: Request): Caller {
+  if (anyCaller === undefined) throw new Error('the route is not declared for any caller');
+  return anyCaller;
+}
+
+function factsOf(
+  caller: Caller,
+): Pick<CallerResponse, 'id' | 'name' | 'user' | 'metadata' | 'rate_limits' | 'expires_at'> {
+  if (caller.kind === 'admin_token') {
+    return { id: caller.token.subject, name: null, user: null, metadata: {}, rate_limits: [], expires_at: null };
+  }
+  const { id, name = null, user, enforcedMetadata, rateLimits, expiresAt } = caller.principal;
+  const facts = { id, name, user, metadata: enforcedMetadata, expires_at: toUnixSeconds(expiresAt) };
+  return { ...facts, rate_limits: [...rateLimits] };
+}

@@ -1,0 +1,57 @@
+import { applyDecorators } from '@nestjs/common';
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { IsIn, IsInt, IsString, Length, Max, Min } from 'class-validator';
+import { LAST_SECOND } from '../time/unix-time.js';
+import { ToNumber } from '../validation/conversion.decorators.js';
+import { IsStorable } from '../validation/is-storable.decorator.js';
+import { Optional } from '../validation/optional.decorator.js';
+import { PageQuery } from './page.query.js';
+
+/** Newest first. */
+const DEFAULT_SORT = '-created_at';
+
+/** The query of a list of resources. */
+export class ListQuery extends PageQuery {
+  /** Part of the name, or of what else names the resource, in any case. */
+  @Optional()
+  @IsString()
+  @Length(1, 255)
+  @IsStorable()
+  readonly search?: string;
+
+  readonly sort: string = DEFAULT_SORT;
+}
+
+export const EXPIRY_STATUSES = ['active', 'expired'] as const;
+export type ExpiryStatus = (typeof EXPIRY_STATUSES)[number];
+
+/** The query of a list of resources that may expire. */
+export class ExpirableListQuery extends ListQuery {
+  /** Only those that are `active`, or only those that are `expired`. */
+  @Optional()
+  @IsIn(EXPIRY_STATUSES)
+  readonly status?: ExpiryStatus;
+
+  /** Unix seconds: only those that expire before. */
+  @Optional()
+  @ToNumber()
+  @IsInt()
+  @Min(0)
+  @Max(LAST_SECOND)
+  readonly expires_before?: number;
+}
+
+/** A field to sort by; `-` before it reverses the order. Every list can be sorted by its times. */
+export function IsSort(...fields: readonly string[]): PropertyDecorator {
+  const all = ['created_at', 'updated_at', ...fields].flatMap((field) => [field, `-${field}`]);
+  const description = 'The field to sort by; with `-` before it, in descending order.';
+  return applyDecorators(
+    IsIn(all),
+    ApiPropertyOptional({ type: 'string', enum: all, default: DEFAULT_SORT, description }),
+  );
+}
+
+/** Only the resources of this workspace, by id or slug. */
+export function IsWorkspaceFilter(): PropertyDecorator {
+  return applyDecorators(Optional(), IsString(), Length(1, 255), IsStorable());
+}
