@@ -61,7 +61,7 @@ let front: Server;
 let outcomes: string[];
 
 beforeAll(async () => {
-  gateway = await startUsageGateway({ USAGE_LEASE_MS: '1000' });
+  gateway = await startUsageGateway({ USAGE_LEASE_MARGIN_MS: '1000' });
   virtualKey = await gateway.virtualKey('openai', { config: { timeout_ms: 10_000 } });
   hasty = await gateway.virtualKey('openai', { config: { timeout_ms: SILENCE_MS } });
   const { organisation_id: organisationId } = await gateway.admin.read('/v1/workspaces/default');
@@ -353,18 +353,23 @@ describe('a metered stream', () => {
     expect(await used(policy)).toMatchObject({ reserved: 0 });
   });
 
-  it('keeps the reservation of a stream for longer than one lease', async () => {
+  it('renews the lease of a stream that is silent', async () => {
     const policy = await limitTokens();
-    gateway.provider.replyWith(
-      events(TOKEN, (response) => {
-        const timer = setInterval(() => response.write(TOKEN), 50);
-        setTimeout(() => {
-          clearInterval(timer);
-          response.end(USAGE);
-        }, 1_600);
-      }),
-    );
+    let finish = (): void => undefined;
+    gateway.provider.replyWith(events(TOKEN, (response) => (finish = () => void response.end(USAGE))));
     const client = open();
+    const expiry = async (): Promise<number> => {
+      const rows: readonly { readonly at: Date }[] = await gateway.app.dataSource.query(
+        'SELECT expires_at AS at FROM usage_reservations WHERE NOT is_withdrawn',
+      );
+      return rows[0]?.at.getTime() ?? 0;
+    };
+    await eventually(async () => client.text.includes('tok') && (await expiry()) > 0);
+    const first = await expiry();
+    // Twice the margin, not the ten seconds that the call may take until its first byte.
+    expect(first - gateway.app.clock.now().getTime()).toBeLessThanOrEqual(2_000);
+    await eventually(async () => (await expiry()) > first);
+    finish();
     await eventually(() => client.end === 'whole');
     expect(await rows(1)).toEqual([{ outcome: 'answered', source: 'provider', input: 7, output: 3 }]);
     expect(await used(policy)).toMatchObject({ current_usage: 10, reserved: 0 });

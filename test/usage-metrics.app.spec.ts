@@ -11,7 +11,7 @@ const SEARCH_UNITS = 'gateway_usage_quantities_total{provider="cohere",unit="sea
 let gateway: UsageGateway;
 
 beforeAll(async () => {
-  gateway = await startUsageGateway({ USAGE_LEASE_MS: '60000' });
+  gateway = await startUsageGateway({ USAGE_LEASE_MARGIN_MS: '30000' });
 });
 beforeEach(() => gateway.reset());
 afterAll(() => gateway.close());
@@ -52,7 +52,7 @@ it('counts and logs what a provider reports above the bound', async () => {
   }
 });
 
-it('reports an open reservation and charges it after its lease expires', async () => {
+it('reports an open reservation and charges it a margin after the deadline of its call', async () => {
   const housekeeping = gateway.app.app.get(UsageHousekeepingService, { strict: false });
   const before = await metric('gateway_reservations_reaped_total');
   await gateway.limit({ credit_limit: 1 });
@@ -62,7 +62,11 @@ it('reports an open reservation and charges it after its lease expires', async (
   await eventually(async () => (await gateway.books.open()) === 1);
   await housekeeping.tidy();
   expect(await metric('gateway_reservations_open')).toBe(1);
-  gateway.app.clock.advance(61_000);
+  // 30 seconds for the call, and as many after its deadline.
+  gateway.app.clock.advance(58_000);
+  await housekeeping.tidy();
+  expect(await gateway.books.open()).toBe(1);
+  gateway.app.clock.advance(3_000);
   await housekeeping.tidy();
   expect(await metric('gateway_reservations_reaped_total')).toBe(before + 1);
   expect(await gateway.books.ledger(1)).toEqual([expect.objectContaining({ source: 'presumed' })]);

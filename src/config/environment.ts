@@ -146,12 +146,12 @@ export class AppConfig extends ServerSettings {
   @IsString()
   readonly ADMIN_OIDC_SCOPE_CLAIM: string = 'scope';
 
-  /** How long a call may be in flight before it is presumed spent, because its gateway seems to have died. */
+  /** How long after its deadline a call in flight is presumed spent, because its gateway seems to have died. */
   @ToNumber()
   @IsInt()
   @Min(1_000)
-  @Max(86_400_000)
-  readonly USAGE_LEASE_MS: number = 600_000;
+  @Max(3_600_000)
+  readonly USAGE_LEASE_MARGIN_MS: number = 30_000;
 
   /** How long the counters of a week or month are kept after its end. */
   @ToNumber()

@@ -29,8 +29,8 @@ import { chargeOf } from '../policies/compiled-policies.js';
 
 /** A failed attempt is settled before the next is reserved, unless the database lets it wait for longer. */
 const SETTLING_MS = 1_000;
-/** Share of the lease after which a stream that still runs extends it. */
-const LEASE_USED = 0.5;
+/** A stream may go on for hours: it renews a short lease each time that half of it is over. In margins. */
+const STREAM_LEASE = 2;
 const NO_BYTES = Buffer.alloc(0);
 const NO_POLICIES: readonly CompiledPolicy[] = [];
 const NO_CHARGES: readonly Charge[] = [];
@@ -52,7 +52,10 @@ export interface CallPlan {
   readonly policiesNow: () => MaybePromise<readonly CompiledPolicy[]>;
   readonly estimate: UsageEstimate;
   readonly cost: CallCost;
-  readonly leaseMs: number;
+  /** Of the whole call, or of the silence in a stream. */
+  readonly timeoutMs: number;
+  /** What a lease is longer than its call can be. */
+  readonly leaseMarginMs: number;
   readonly counts: UsageCounts;
 }
 
@@ -76,8 +79,10 @@ export class MeteredCall implements AttemptObserver {
   /** By `performance.now()`. */
   private startedAt = 0;
   private firstTokenMs: number | null = null;
-  private leaseSince = 0;
+  private renewal: NodeJS.Timeout | undefined;
   private isExtending = false;
+  /** By `performance.now()`. */
+  private deadlineMs: number | undefined;
   private refusal: unknown;
   private policies = NO_POLICIES;
 
@@ -103,7 +108,6 @@ export class MeteredCall implements AttemptObserver {
 
   started(): void {
     this.startedAt = performance.now();
-    this.leaseSince = this.startedAt;
   }
 
   /**
@@ -151,6 +155,7 @@ export class MeteredCall implements AttemptObserver {
   end(): void {
     const left = this.open;
     this.open = undefined;
+    clearInterval(this.renewal);
     if (left !== undefined) this.settleUnfinished(left, this.refusal !== undefined);
     this.running.end();
   }
@@ -162,28 +167,33 @@ export class MeteredCall implements AttemptObserver {
     meter.push(chunk);
     this.hasBegun = true;
     if (meter.hasOutput) this.firstTokenMs ??= Math.round(performance.now() - this.startedAt);
-    if (open !== undefined && !this.isExtending) this.extendWhenDue(open, meter);
+    if (open !== undefined && !this.isExtending) this.extendBeyond(open, meter);
     return chunk;
   }
 
-  /** While half of the lease is left, and before more came than is reserved. */
-  private extendWhenDue(open: Reservation, meter: StreamMeter): void {
-    const now = performance.now();
-    const isLeaseDue = now - this.leaseSince > open.leaseMs * LEASE_USED;
+  /** When more came than is reserved. */
+  private extendBeyond(open: Reservation, meter: StreamMeter): void {
     // A report that is not believed is the bound itself.
     const came = costOfReport(meter.usage, this.plan.estimate, this.plan.cost, open.bound).figures;
-    const isBeyond = !isWithinBound(came.quantities, open.bound.quantities);
-    if (!isLeaseDue && !isBeyond) return;
-    const bound = isBeyond
-      ? boundOf(largestQuantities(came.quantities, open.bound.quantities), this.plan.cost.prices)
-      : open.bound;
-    this.leaseSince = now;
+    if (isWithinBound(came.quantities, open.bound.quantities)) return;
+    this.extend(open, boundOf(largestQuantities(came.quantities, open.bound.quantities), this.plan.cost.prices));
+  }
+
+  /** By the clock, not by what comes: a stream may be silent for longer than its lease. */
+  private renewLease({ leaseMs }: Reservation): void {
+    clearInterval(this.renewal);
+    this.renewal = setInterval(() => {
+      if (this.open !== undefined && !this.isExtending) this.extend(this.open, this.open.bound);
+    }, leaseMs / STREAM_LEASE).unref();
+  }
+
+  private extend(open: Reservation, bound: UsageFigures): void {
     this.isExtending = true;
-    void this.extend(open, bound).finally(() => (this.isExtending = false));
+    void this.askForMore(open, bound).finally(() => (this.isExtending = false));
   }
 
   /** Never rejects. A store that cannot be reached lets the stream go on: it was admitted, and is settled at its end. */
-  private async extend(open: Reservation, bound: UsageFigures): Promise<void> {
+  private async askForMore(open: Reservation, bound: UsageFigures): Promise<void> {
     const expiresAt = new Date(this.clock.now().getTime() + open.leaseMs);
     try {
       const outcome = await this.store.extend({ reservation: open, bound, expiresAt });
@@ -214,6 +224,7 @@ export class MeteredCall implements AttemptObserver {
     facts.limit_decision ??= outcome.kind;
     if (outcome.kind !== 'admitted') throw refusalOf(outcome, reservation.charges, policies);
     this.open = reservation;
+    if (this.newMeter !== undefined) this.renewLease(reservation);
     this.tellRemaining(outcome, reservation.charges);
     this.noteMonitored(monitoredRefusal(reservation, outcome.buckets));
   }
@@ -221,18 +232,27 @@ export class MeteredCall implements AttemptObserver {
   /** The attempt, dated by the current time less its duration so far. */
   private nextAttempt(policies: readonly CompiledPolicy[], sinceMs: number): Reservation {
     this.attempts += 1;
-    const { facts, dimensions, cost, leaseMs } = this.plan;
+    const { facts, dimensions, cost } = this.plan;
     const now = this.clock.now();
     const at = sinceMs > 0 ? new Date(now.getTime() - sinceMs) : now;
     return {
       id: uuidv7(at),
       at,
-      leaseMs,
+      leaseMs: policies.length === 0 ? 0 : this.leaseMs(),
       dimensions: this.attempts === 1 ? dimensions : { ...dimensions, attempt: this.attempts },
       bound: cost.bound,
       rate: cost.rate,
       charges: policies.length === 0 ? NO_CHARGES : policies.map((policy) => chargeOf(policy, facts, at)),
     };
+  }
+
+  /** Until some time after the deadline of the call: by then its gateway has settled it, or died. */
+  private leaseMs(): number {
+    const { timeoutMs, leaseMarginMs } = this.plan;
+    if (this.newMeter !== undefined) return STREAM_LEASE * leaseMarginMs;
+    const now = performance.now();
+    this.deadlineMs ??= this.context.deadlineMs ?? now + timeoutMs;
+    return Math.ceil(Math.max(this.deadlineMs - now, 0)) + leaseMarginMs;
   }
 
   /**

@@ -9,6 +9,7 @@ import { PolicyCache } from '../policies/policy.cache.js';
 import type { PolicyAttributes } from '../policies/policy-keys.js';
 import { RunningCalls } from '../common/running-calls.js';
 import { Metrics } from '../telemetry/metrics.js';
+import { timeoutMsOf } from '../upstream/provider-call.js';
 import { canonicalModel, modelAliases } from '../usage/model-names.js';
 import { PriceCatalogue } from '../usage/prices/price-catalogue.js';
 import type { Price, PricedUnit } from '../usage/prices/price.types.js';
@@ -24,6 +25,7 @@ import type { ProviderContext } from './provider-context.decorator.js';
 /** Longest wait, at the end, for calls whose clients have been cut off. */
 const END_MS = 5_000;
 const NO_PRICES: readonly Price[] = [];
+const NO_ALIASES: PolicyAttributes['modelAliases'] = [];
 
 /** What models cost, and the metrics of what calls are charged. */
 @Injectable()
@@ -132,8 +134,9 @@ export class UsageMeter implements BeforeApplicationShutdown {
       traceId: request.trace.traceId,
       attempt: 1,
     };
-    const leaseMs = this.config.USAGE_LEASE_MS;
-    const plan = { facts, dimensions, policiesNow, estimate, cost, leaseMs, counts: this.prices };
+    const { USAGE_LEASE_MARGIN_MS: leaseMarginMs } = this.config;
+    const timeoutMs = timeoutMsOf(context.virtualKey.credential.options, this.config);
+    const plan = { facts, dimensions, policiesNow, estimate, cost, timeoutMs, leaseMarginMs, counts: this.prices };
     return new MeteredCall(plan, context, this.store, this.clock, this.running);
   }
 
@@ -155,7 +158,14 @@ export class UsageMeter implements BeforeApplicationShutdown {
   }
 }
 
-function factsOf({ principal, virtualKey, request }: ProviderContext, use: MeteredUse): PolicyAttributes {
+/** What of a use policies read. */
+export interface NamedUse {
+  readonly endpoint: string;
+  /** undefined where the call names none. */
+  readonly model: string | undefined;
+}
+
+export function factsOf({ principal, virtualKey, request }: ProviderContext, use: NamedUse): PolicyAttributes {
   const provider = virtualKey.provider.slug;
   return {
     api_key: principal.id,
@@ -163,8 +173,8 @@ function factsOf({ principal, virtualKey, request }: ProviderContext, use: Meter
     workspace_id: principal.workspaceId ?? virtualKey.workspaceId ?? undefined,
     virtual_key: virtualKey.slug,
     provider,
-    model: canonicalModel(provider, use.model),
-    modelAliases: modelAliases(provider, use.model),
+    model: use.model === undefined ? undefined : canonicalModel(provider, use.model),
+    modelAliases: use.model === undefined ? NO_ALIASES : modelAliases(provider, use.model),
     endpoint: use.endpoint,
     mcp_server: undefined,
     mcp_tool: undefined,

@@ -17,7 +17,9 @@ import { send } from './send.js';
 import { ADMIN_KEY, ENCRYPTION_KEY } from './test-app.js';
 import { REQUEST, scored } from './usage-gateway.js';
 
-const LEASE_MS = 2_000;
+/** Of a call: with the margin of its lease, how long the calls of a gateway that died stay open. */
+const TIMEOUT_MS = 3_000;
+const LEASE_MARGIN_MS = 1_000;
 /** After this time, every gateway has reloaded the policies. */
 const POLICIES_KNOWN_MS = 6_000;
 export const POLICIES = '/v1/policies/usage-limits';
@@ -69,7 +71,8 @@ export class GatewayFleet {
       TOLLGATE_ENCRYPTION_KEY: ENCRYPTION_KEY,
       TOLLGATE_ADMIN_KEY: ADMIN_KEY,
       EGRESS_ALLOW: '127.0.0.1',
-      USAGE_LEASE_MS: String(LEASE_MS),
+      PROVIDER_TIMEOUT_MS: String(TIMEOUT_MS),
+      USAGE_LEASE_MARGIN_MS: String(LEASE_MARGIN_MS),
       LOG_LEVEL: 'error',
       ...more,
     };
