@@ -18,11 +18,12 @@ function callOf(name: string, id: number | undefined = 1): object {
 }
 
 describe('a policy for tool calls', () => {
-  const VALID = { type: 'cost', credit_limit: 1, conditions: [{ key: 'mcp_tool', value: 'delete_*' }], group_by: KEYS };
+  const ANY_TOOL = { key: 'mcp_tool', value: '*', excludes: 'read_*' };
+  const VALID = { type: 'cost', credit_limit: 1, conditions: [ANY_TOOL], group_by: KEYS };
 
   it('accepts conditions and groups on MCP servers and tools', async () => {
     const conditions = [
-      { key: 'mcp_server', value: ['files', 'tickets'] },
+      { key: 'mcp_server', value: '*', excludes: ['files', 'tickets'] },
       { key: 'mcp_tool', value: '*', excludes: ['delete_*', 'search'] },
     ];
     const id = readString((await mcp.admin.create(PATH, { ...VALID, conditions }))['id'], 'id');
@@ -34,6 +35,8 @@ describe('a policy for tool calls', () => {
     ['conditions.0.key', { conditions: [{ key: 'mcp_tools', value: 'x' }] }],
     ['conditions.0.key', { conditions: [{ key: 'mcp_server ', value: 'x' }] }],
     ['conditions.0.value', { conditions: [{ key: 'mcp_tool', value: '' }] }],
+    // No limit stops calls of tools, so that this one would never apply.
+    ['conditions.0.value', { conditions: [{ key: 'mcp_server', value: 'files' }] }],
     ['group_by.0.key', { group_by: [{ key: 'mcp-tool' }] }],
   ])('refuses a policy by its %s when its fields are %j', async (param, fields) => {
     const answer = await mcp.admin.post(PATH, { ...VALID, ...fields });
@@ -44,8 +47,8 @@ describe('a policy for tool calls', () => {
   it.each([
     [{ mcp_server: 'files', mcp_tool: 'delete_file' }, 1],
     [{ mcp_server: 'files', mcp_tool: 'read_file' }, 0],
-    [{ mcp_server: 'delete_file' }, 0],
-    [{}, 0],
+    [{ mcp_server: 'read_file' }, 1],
+    [{}, 1],
   ])('simulates a policy for a call of %j', async (fields, hits) => {
     const id = readString((await mcp.admin.create(PATH, VALID))['id'], 'id');
     const { policies } = jsonOf(await mcp.admin.post(`${PATH}/simulate`, fields));
@@ -55,10 +58,9 @@ describe('a policy for tool calls', () => {
 
   it('does not refuse calls that cost nothing', async () => {
     const slug = await mcp.register();
-    const conditions = [{ key: 'mcp_server', value: slug }];
-    const id = readString((await mcp.admin.create(PATH, { ...VALID, conditions, credit_limit: 0 }))['id'], 'id');
+    const id = readString((await mcp.admin.create(PATH, { ...VALID, credit_limit: 0 }))['id'], 'id');
     const simulated = await mcp.admin.post(`${PATH}/simulate`, { mcp_server: slug, mcp_tool: 'delete_file' });
-    expect(jsonOf(simulated)).toMatchObject({ decision: 'admitted', policies: [{ policy_id: id }] });
+    expect(jsonOf(simulated)).toMatchObject({ policies: [{ policy_id: id }] });
     for (let each = 0; each < 3; each += 1) expect(await mcp.post(slug, callOf('delete_file'))).toBe(200);
     await eventually(async () => (await mcp.usageOf(slug))[0]?.['calls'] === 3);
     expect(await mcp.admin.list(`${PATH}/${id}/entities`)).toEqual([]);

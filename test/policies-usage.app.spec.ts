@@ -252,10 +252,10 @@ describe('POST /v1/policies/usage-limits/simulate', () => {
         decision: 'exceeded',
       });
     }
-    await make({ conditions: [{ key: 'virtual_key', value: 'production' }], credit_limit: 0 });
+    await make({ conditions: [{ key: 'virtual_key', value: gateway.cohere }], credit_limit: 0 });
     for (const [virtual_key, decision] of [
-      ['production', 'exceeded'],
-      ['Production', 'admitted'],
+      [gateway.cohere, 'exceeded'],
+      [gateway.cohere.toUpperCase(), 'admitted'],
     ]) {
       expect(jsonOf(await admin.post(`${PATH}/simulate`, { virtual_key, estimate: { cost: COST } }))).toMatchObject({
         decision,

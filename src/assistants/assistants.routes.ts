@@ -40,6 +40,7 @@ export const ASSISTANTS_ROUTES: readonly RelayRoute[] = [
   {
     kind: 'create',
     operation: 'threads.create_and_run',
+    spends: true,
     operationId: 'createThreadAndRun',
     summary: 'Creates a thread and runs it.',
     path: '/threads/runs',
@@ -132,6 +133,7 @@ export const ASSISTANTS_ROUTES: readonly RelayRoute[] = [
   {
     kind: 'action',
     operation: 'threads.runs.create',
+    spends: true,
     operationId: 'createRun',
     summary: 'Runs a thread.',
     path: RUNS,

@@ -25,6 +25,7 @@ export const BATCH_ROUTES: readonly RelayRoute[] = [
   {
     kind: 'create',
     operation: 'batches.create',
+    spends: true,
     operationId: 'createBatch',
     summary: 'Creates a batch from an uploaded file.',
     path: '/batches',

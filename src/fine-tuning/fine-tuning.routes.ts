@@ -24,6 +24,7 @@ export const FINE_TUNING_ROUTES: readonly RelayRoute[] = [
   {
     kind: 'create',
     operation: 'fine_tuning.jobs.create',
+    spends: true,
     operationId: 'createFineTuningJob',
     summary: 'Creates a fine-tuning job.',
     path: JOBS,
@@ -71,6 +72,7 @@ export const FINE_TUNING_ROUTES: readonly RelayRoute[] = [
   {
     kind: 'action',
     operation: 'fine_tuning.jobs.resume',
+    spends: true,
     operationId: 'resumeFineTuningJob',
     summary: 'Resumes a paused fine-tuning job.',
     path: `${ONE_JOB}/resume`,

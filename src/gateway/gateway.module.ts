@@ -9,10 +9,11 @@ import { ProviderObject } from './relay/provider-object.entity.js';
 import { RelayService } from './relay/relay.service.js';
 import { ProviderCallService } from './provider-call.service.js';
 import { CallPrices, UsageMeter } from './usage-meter.js';
+import { UsedUpLimits } from './used-up-limits.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([ProviderObject]), PoliciesModule, UpstreamModule, UsageModule, VirtualKeysModule],
-  providers: [CallPrices, Isolation, ProviderCallService, RelayService, UsageMeter],
+  providers: [CallPrices, Isolation, ProviderCallService, RelayService, UsageMeter, UsedUpLimits],
   exports: [ProviderCallService, RelayService, VirtualKeysModule],
 })
 export class GatewayModule {}

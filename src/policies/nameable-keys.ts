@@ -32,10 +32,16 @@ export class NameableKeys {
     return enforced ?? {};
   }
 
-  /** @throws GatewayError `not_found` */
-  async assertVirtualKey(principal: Principal, slug: string | undefined): Promise<void> {
-    if (principal.workspaceId === null || slug === undefined) return;
+  /**
+   * The providers of virtual keys with this slug; undefined: unknown.
+   * @throws GatewayError `not_found`
+   */
+  async providersOf(principal: Principal, slug: string | undefined): Promise<readonly string[] | undefined> {
+    if (slug === undefined) return undefined;
     const where = ownOrSharedWhere(principal).map((owner) => ({ ...owner, slug }));
-    if (!(await this.virtualKeys.exists({ where }))) throw new GatewayError('not_found');
+    const rows = await this.virtualKeys.find({ select: { id: true, provider: true }, where });
+    if (rows.length > 0) return rows.map(({ provider }) => provider);
+    if (principal.workspaceId !== null) throw new GatewayError('not_found');
+    return undefined;
   }
 }

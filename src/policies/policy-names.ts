@@ -1,11 +1,16 @@
 import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { In, IsNull, type Repository } from 'typeorm';
 import type { Principal, Tenant } from '../access/principal.js';
 import { ApiKeysService } from '../api-keys/api-keys.service.js';
-import { invalidField } from '../common/errors/gateway.error.js';
+import { invalidField, invalidFields } from '../common/errors/gateway.error.js';
 import type { JsonObject } from '../common/json/read.js';
 import { foldId, isUuid } from '../common/uuid.js';
-import { PROVIDER_SLUGS, type ProviderSlug } from '../upstream/providers/provider.types.js';
+import { OfferedEndpoints } from '../upstream/providers/offered-endpoints.js';
+import { PROVIDER_SLUGS } from '../upstream/providers/provider.types.js';
+import { VirtualKey } from '../virtual-keys/virtual-key.entity.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
+import { isUnchanged, senselessCondition } from './condition-sense.js';
 import { ANY, type Condition } from './conditions.js';
 import type { PolicyKey } from './policy-keys.js';
 
@@ -15,6 +20,8 @@ export class PolicyNames {
   constructor(
     private readonly workspaces: WorkspacesService,
     private readonly apiKeys: ApiKeysService,
+    @InjectRepository(VirtualKey) private readonly virtualKeys: Repository<VirtualKey>,
+    private readonly offered: OfferedEndpoints,
   ) {}
 
   /**
@@ -29,18 +36,26 @@ export class PolicyNames {
     conditions: readonly Given[],
     stored: readonly Condition[] = [],
   ): Promise<Given[]> {
-    const [workspaceIdOf, callers] = await Promise.all([
+    const [workspaceIdOf, callers, virtualKeys] = await Promise.all([
       this.workspaces.idsOf(tenant, namesOf(conditions, 'workspace_id')),
       this.apiKeys.callersAmong(tenant, namesOf(conditions, 'api_key')),
+      this.providersOfKeys(tenant, namesOf(conditions, 'virtual_key')),
     ]);
-    const known: KnownNames = { organisationId: tenant.organisationId, workspaceIdOf, callers };
+    const { endpoints, metered } = this.offered;
+    const known: KnownNames = {
+      organisationId: tenant.organisationId,
+      workspaceIdOf,
+      callers,
+      virtualKeys,
+      endpoints,
+    };
     const read = (key: PolicyKey, values: string | readonly string[], param: string): string | string[] => {
       const kept = new Set(namesOf(stored, key));
       const each = (name: string): string =>
         kept.has(name) ? again(known, key, name) : readName(known, key, name, param);
       return typeof values === 'string' ? each(values) : values.map(each);
     };
-    return conditions.map((condition, index) => {
+    const named = conditions.map((condition, index) => {
       const { key, value, excludes } = condition;
       return {
         ...condition,
@@ -48,6 +63,25 @@ export class PolicyNames {
         ...(excludes === undefined ? {} : { excludes: read(key, excludes, `conditions.${index}.excludes`) }),
       };
     });
+    // What was read can be written back, whatever this version would refuse.
+    if (isUnchanged(named, stored)) return named;
+    const problem = senselessCondition(named, { metered, providersOf: (slug) => virtualKeys.get(slug) });
+    if (problem !== undefined) throw invalidFields([problem]);
+    return named;
+  }
+
+  /** By slug. A slug may be that of several virtual keys, each of a workspace. */
+  private async providersOfKeys(
+    { organisationId, workspaceId }: Tenant,
+    slugs: readonly string[],
+  ): Promise<ReadonlyMap<string, readonly string[]>> {
+    if (slugs.length === 0) return new Map();
+    const owner = workspaceId === null ? [{}] : [{ workspaceId }, { workspaceId: IsNull() }];
+    const where = owner.map((own) => ({ organisationId, slug: In([...slugs]), ...own }));
+    const rows = await this.virtualKeys.find({ select: { id: true, slug: true, provider: true }, where });
+    const found = new Map<string, string[]>();
+    for (const { slug, provider } of rows) found.set(slug, [...(found.get(slug) ?? []), provider]);
+    return found;
   }
 
   /** @throws GatewayError `not_found` for a workspace that the caller cannot see */
@@ -71,6 +105,8 @@ interface KnownNames {
   readonly organisationId: string;
   readonly workspaceIdOf: (ref: string) => string | undefined;
   readonly callers: ReadonlySet<string>;
+  readonly virtualKeys: ReadonlyMap<string, unknown>;
+  readonly endpoints: readonly string[];
 }
 
 /** All values that conditions name for a key, excluded ones included. */
@@ -85,9 +121,11 @@ function again({ workspaceIdOf }: KnownNames, key: PolicyKey, name: string): str
   return key === 'workspace_id' ? (workspaceIdOf(name) ?? name) : name;
 }
 
+/** Patterns of these have to match something that exists. Calls carry the id of a workspace, so none matches its slug. */
+const CHECKED_PATTERNS: readonly PolicyKey[] = ['workspace_id', 'provider', 'endpoint'];
+
 function readName(known: KnownNames, key: PolicyKey, name: string, param: string): string {
-  // Calls carry the id of a workspace, so a prefix of its slug would never match.
-  if (name === ANY || (name.endsWith(ANY) && key !== 'workspace_id' && key !== 'provider')) return name;
+  if (name === ANY || (name.endsWith(ANY) && !CHECKED_PATTERNS.includes(key))) return name;
   switch (key) {
     case 'workspace_id': {
       const id = known.workspaceIdOf(name);
@@ -102,7 +140,11 @@ function readName(known: KnownNames, key: PolicyKey, name: string, param: string
       throw invalidField(param, "must be the id of the caller's organisation");
     case 'virtual_key':
       if (isUuid(name)) throw invalidField(param, 'must be the slug of a virtual key, not its id');
-      return name;
+      if (known.virtualKeys.has(name)) return name;
+      throw invalidField(param, `has no virtual key ${JSON.stringify(name)}`);
+    case 'endpoint':
+      if (known.endpoints.some((endpoint) => isMeantBy(endpoint, name.toLowerCase()))) return name;
+      throw invalidField(param, `must be one of ${known.endpoints.join(', ')}`);
     case 'mcp_server':
       if (isUuid(name)) throw invalidField(param, 'must be the slug of an MCP server, not its id');
       return name;
@@ -116,7 +158,7 @@ function readName(known: KnownNames, key: PolicyKey, name: string, param: string
   }
 }
 
-/** Whether a name, or a prefix followed by `*`, matches the provider. */
-function isMeantBy(slug: ProviderSlug, name: string): boolean {
+/** Whether a name, or a prefix followed by `*`, matches the provider or endpoint. */
+function isMeantBy(slug: string, name: string): boolean {
   return name.endsWith(ANY) ? slug.startsWith(name.slice(0, -1)) : slug === name;
 }

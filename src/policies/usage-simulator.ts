@@ -5,19 +5,15 @@ import type { UsageUnit } from '../common/money/units.js';
 import { Clock } from '../common/time/clock.js';
 import { toUnixSeconds } from '../common/time/unix-time.js';
 import { fromQuantitiesJson, tokensOf } from '../usage/units.js';
-import { foldNames } from '../usage/call-names.js';
-import { canonicalModel, modelAliases } from '../usage/model-names.js';
 import type { UsageBucket } from '../usage/usage-bucket.entity.js';
 import { UsageBucketStore } from '../usage/usage-bucket.store.js';
 import type { Charge } from '../usage/usage-store.types.js';
-import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import { compilePolicies, readableMatches, chargeOf } from './compiled-policies.js';
 import type { CompiledPolicy } from './compiled-policy.js';
 import type { SimulateUsageDto, UsageEstimateDto } from './dto/simulate-usage.dto.js';
 import { fromUnits, precisionOf, toUnits } from './limits.js';
-import { NameableKeys } from './nameable-keys.js';
-import type { PolicyAttributes } from './policy-keys.js';
 import { PolicyStore } from './policy.store.js';
+import { SimulatedCalls } from './simulated-calls.js';
 import type { Decision, SimulatedPolicyResponse, UsageSimulationResponse } from './usage-simulation.response.js';
 
 type Estimate = Readonly<Record<UsageUnit, bigint>>;
@@ -28,15 +24,14 @@ export class UsageSimulator {
   constructor(
     private readonly store: PolicyStore,
     private readonly buckets: UsageBucketStore,
-    private readonly workspaces: WorkspacesService,
-    private readonly keys: NameableKeys,
+    private readonly calls: SimulatedCalls,
     private readonly clock: Clock,
   ) {}
 
   /** @throws GatewayError `not_found` for a workspace or key that the caller cannot see */
   async simulate(principal: Principal, dto: SimulateUsageDto): Promise<UsageSimulationResponse> {
     const estimate = readEstimate(dto.estimate ?? {});
-    const facts = await this.factsOf(principal, dto);
+    const { facts, isMetered } = await this.calls.read(principal, dto);
     const policies = readableMatches(compilePolicies(await this.store.active(principal.organisationId)), facts);
     const now = this.clock.now();
     const hits = policies.map((policy) => ({ policy, charge: chargeOf(policy, facts, now) }));
@@ -44,32 +39,12 @@ export class UsageSimulator {
       principal.organisationId,
       hits.map(({ charge }) => charge),
     );
-    const answers = hits.map(({ policy, charge }) => judge(policy, charge, bucketOfCharge(buckets, charge), estimate));
+    const answers = hits.map(({ policy, charge }) =>
+      judge(policy, charge, bucketOfCharge(buckets, charge), isMetered ? estimate : undefined),
+    );
     // Every policy decides. A caller of one workspace sees only its own policies, as with GET.
     const shown = answers.filter((_, index) => isReadable(principal, hits[index]?.policy));
-    return { object: 'usage-simulation', decision: overall(answers), policies: shown };
-  }
-
-  private async factsOf(principal: Principal, dto: SimulateUsageDto): Promise<PolicyAttributes> {
-    const { workspace_id: ref, model } = dto;
-    const { api_key, provider, endpoint } = foldNames(dto);
-    const workspaceId = ref === undefined ? principal.workspaceId : (await this.workspaces.get(principal, ref)).id;
-    const enforced = await this.keys.enforcedMetadata(principal, api_key);
-    await this.keys.assertVirtualKey(principal, dto.virtual_key);
-    const defaults = await this.workspaces.defaultMetadata(principal.organisationId, workspaceId);
-    return {
-      api_key,
-      organisation_id: principal.organisationId,
-      workspace_id: workspaceId ?? undefined,
-      virtual_key: dto.virtual_key,
-      provider,
-      model: model === undefined ? undefined : canonicalModel(provider, model),
-      modelAliases: model === undefined ? [] : modelAliases(provider, model),
-      endpoint,
-      mcp_server: dto.mcp_server,
-      mcp_tool: dto.mcp_tool,
-      metadata: { ...defaults, ...dto.metadata, ...enforced },
-    };
+    return { object: 'usage-simulation', decision: overall(answers, isMetered), policies: shown };
   }
 }
 
@@ -99,7 +74,8 @@ function judge(
   policy: CompiledPolicy,
   { valueKey, limit, unit, resetsAt }: Charge,
   bucket: UsageBucket | undefined,
-  estimate: Estimate,
+  /** undefined: the call is not metered. */
+  estimate: Estimate | undefined,
 ): SimulatedPolicyResponse {
   const used = BigInt(bucket?.used ?? 0);
   const reserved = BigInt(bucket?.reserved ?? 0);
@@ -115,19 +91,24 @@ function judge(
     reserved: fromUnits(unit, reserved),
     headroom: fromUnits(unit, left > 0n ? left : 0n),
     next_reset_at: toUnixSeconds(resetsAt ?? null),
-    decision: decide(used, reserved, estimate[unit], limit),
+    decision: decide(used, reserved, estimate?.[unit], limit),
   };
 }
 
-/** Decides as the usage store does: a call without usage is admitted even if the limit is exceeded. */
-function decide(used: bigint, reserved: bigint, amount: bigint, limit: bigint): Decision {
+/**
+ * Decides as the usage store does: a call without usage is admitted even if the limit is exceeded. Of calls that are not metered,
+ * those that start work are refused under a limit that is used up.
+ */
+function decide(used: bigint, reserved: bigint, amount: bigint | undefined, limit: bigint): Decision {
+  if (amount === undefined) return used >= limit ? 'exceeded' : 'not_metered';
   if (amount === 0n) return 'admitted';
   if (used + amount > limit) return 'exceeded';
   return used + reserved + amount > limit ? 'contended' : 'admitted';
 }
 
-function overall(answers: readonly SimulatedPolicyResponse[]): Decision {
+function overall(answers: readonly SimulatedPolicyResponse[], isMetered: boolean): Decision {
   const decisions = answers.filter(({ enforcement }) => enforcement === 'strict').map(({ decision }) => decision);
   if (decisions.includes('exceeded')) return 'exceeded';
+  if (!isMetered) return 'not_metered';
   return decisions.includes('contended') ? 'contended' : 'admitted';
 }

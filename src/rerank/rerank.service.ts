@@ -7,8 +7,9 @@ import type { ProviderContext } from '../gateway/provider-context.decorator.js';
 import { ProviderCallService, type ProviderOperation } from '../gateway/provider-call.service.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { shapeToError } from '../upstream/provider-error.js';
+import { OfferedEndpoints } from '../upstream/providers/offered-endpoints.js';
 import { joinParts, rank } from './rank.js';
-import { RERANK_PROVIDERS_BY_SLUG } from './rerank-provider.registry.js';
+import { RERANK_PROVIDERS, RERANK_PROVIDERS_BY_SLUG } from './rerank-provider.registry.js';
 import type {
   RankedRerank,
   RemoteRerankProvider,
@@ -33,7 +34,10 @@ export class RerankService {
   constructor(
     private readonly calls: ProviderCallService,
     private readonly metrics: Metrics,
-  ) {}
+    offered: OfferedEndpoints,
+  ) {
+    offered.add(RERANK_PROVIDERS.map(({ slug }) => ({ endpoint: OPERATION, provider: slug, isMetered: true })));
+  }
 
   async run(context: ProviderContext, asked: RerankRequest): Promise<RerankAnswer> {
     const { facts } = context.request;

@@ -8,6 +8,7 @@ import { UpstreamClient } from './upstream-client.js';
 import { AwsCredentialSource } from './aws/aws-credentials.js';
 import { AwsOwnIdentity } from './aws/aws-own-identity.js';
 import { createProviders, PROVIDERS } from './providers/provider-list.js';
+import { OfferedEndpoints } from './providers/offered-endpoints.js';
 import type { Provider } from './providers/provider.types.js';
 import { ProviderRegistry } from './providers/provider.registry.js';
 
@@ -48,8 +49,9 @@ const STS_MAX_BYTES = 64 * 1024;
         createProviders({ awsCredentials: createAwsCredentials(client, ownIdentity, config, clock) }),
     },
     ProviderRegistry,
+    OfferedEndpoints,
   ],
-  exports: [AwsOwnIdentity, EgressPolicy, UpstreamClient, ProviderRegistry],
+  exports: [AwsOwnIdentity, EgressPolicy, UpstreamClient, ProviderRegistry, OfferedEndpoints],
 })
 export class UpstreamModule implements OnApplicationShutdown {
   constructor(@Inject(UpstreamClient) private readonly client: UpstreamClient) {}

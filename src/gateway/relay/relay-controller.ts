@@ -23,6 +23,7 @@ import {
   getSchemaPath,
 } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
+import { MayFail } from '../../common/errors/may-fail.decorator.js';
 import { StreamedBody } from '../../common/http/execution-context.js';
 import { CurrentProvider, type ProviderContext } from '../provider-context.decorator.js';
 import { ProviderRoute } from '../provider-route.decorator.js';
@@ -50,7 +51,9 @@ export function relayController(area: ResourceArea): Type {
   @ApiTags(area.tag)
   @Controller('v1')
   class RelayController {
-    constructor(readonly relay: RelayService) {}
+    constructor(readonly relay: RelayService) {
+      relay.offer(area);
+    }
   }
   // The name appears in the log of the start.
   Object.defineProperty(RelayController, 'name', { value: `${area.tag.replace(/\W/g, '')}Controller` });
@@ -88,6 +91,7 @@ function decoratorsOf({ headers = [] }: ResourceArea, route: RelayRoute): Method
     METHODS[methodOf(route)](route.path.replaceAll(/\{(\w+)\}/g, ':$1')),
     HttpCode(200),
     ProviderRoute(route.scope),
+    ...(route.spends === true ? [MayFail('usage_limit_exceeded', 'usage_limit_unreadable')] : []),
     ApiOperation({ summary: route.summary }),
     ApiHeaders([...headers]),
     ...parameters.map((parameter) => ApiParam({ name: parameter, type: String })),

@@ -39,6 +39,13 @@ interface Row {
   readonly scope: Scope;
   /** The class that validates the query. Without it, no query parameter is accepted. */
   readonly query?: new () => object;
+  /** Starts work that the provider bills later: refused under a usage limit that is used up. */
+  readonly spends?: true;
+}
+
+/** As usage limits name it: the first word of the operation, `batches`. */
+export function endpointOf({ operation }: Pick<RelayRoute, 'operation'>): string {
+  return operation.split('.', 1)[0] ?? operation;
 }
 
 interface About {

@@ -3,9 +3,11 @@ import type { Request, Response } from 'express';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import type { JsonObject } from '../../common/json/read.js';
 import { parseProviderJson, shapeToError } from '../../upstream/provider-error.js';
+import { OfferedEndpoints } from '../../upstream/providers/offered-endpoints.js';
 import type { ProviderRequest } from '../../upstream/providers/provider.types.js';
 import { ProviderCallService } from '../provider-call.service.js';
 import type { ProviderContext } from '../provider-context.decorator.js';
+import { UsedUpLimits } from '../used-up-limits.js';
 import { betaHeader } from './beta-header.js';
 import { Isolation, type Ownership } from './isolation.js';
 import { listOwn } from './list-own.js';
@@ -13,7 +15,7 @@ import { normaliseAnswer } from './normalise-answer.js';
 import { isNamed } from './object-ids.js';
 import type { OperationInput, ResourceProvider } from './operation.types.js';
 import { type RelayRequestParts, toOperationInput, toProviderRequest } from './relay-input.js';
-import { hasJsonBody, mayStreamEvents, objectsOf, type RelayRoute } from './relay-route.js';
+import { endpointOf, hasJsonBody, mayStreamEvents, objectsOf, type RelayRoute } from './relay-route.js';
 import { type JsonAnswer, replyJson, streamTo } from './relay-reply.js';
 import type { ResourceArea } from './resource-area.js';
 import { withSunset } from './sunset.js';
@@ -33,7 +35,19 @@ export class RelayService {
   constructor(
     private readonly calls: ProviderCallService,
     private readonly isolation: Isolation,
+    private readonly limits: UsedUpLimits,
+    private readonly offered: OfferedEndpoints,
   ) {}
+
+  /** Announces an area. Its calls are relayed, and not metered. */
+  offer({ routes, providers }: ResourceArea): void {
+    const endpoints = [...new Set(routes.map(endpointOf))];
+    this.offered.add(
+      endpoints.flatMap((endpoint) =>
+        providers.map(({ slug: provider }) => ({ endpoint, provider, isMetered: false })),
+      ),
+    );
+  }
 
   async run(run: RelayRun): Promise<void> {
     const { area, route, context, request } = run;
@@ -42,6 +56,7 @@ export class RelayService {
     const input = toOperationInput(route, { ...run, body: request.body });
     const model = modelOf(input.body);
     if (model !== undefined) context.request.noteModel(model);
+    if (route.spends === true) await this.limits.assertRoom(context, { endpoint: endpointOf(route), model });
     try {
       await this.serve(run, provider, input);
     } catch (error) {
