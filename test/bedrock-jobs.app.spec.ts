@@ -178,7 +178,7 @@ describe('a batch at Bedrock', () => {
   });
 
   it.each([
-    ['a page of a proxy', text('<h1>Bad gateway</h1>', 'text/html', 502), 'provider_invalid_response'],
+    ['a page of a proxy', text('<h1>Bad gateway</h1>', 'text/html', 502), 'provider_failed'],
     ['a page of a proxy that says 200', text('<h1>Sign in</h1>', 'text/html'), 'provider_invalid_response'],
     ['a redirect', text('', 'text/html', 302, { location: '/elsewhere' }), 'provider_invalid_response'],
     ['half an answer', half('{"message":"stopping"}'), 'provider_invalid_response'],

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { readObject } from '../src/common/json/read.js';
 import { closedPort } from '../src/upstream/__fixtures__/loopback.js';
 import { eventually } from './support/eventually.js';
 import { drip, half, hangUp, inTurn, json, onlyCall, type Reply, silence, text } from './support/fake-provider.js';
@@ -46,7 +47,8 @@ describe('a provider that fails', () => {
     ['answers 429', json({}, 429), 3, LIMITED],
     ['hangs up', hangUp, 3, FAILED],
     ['sends half a body', half(JSON.stringify(GOOD)), 3, INVALID],
-    ['sends an error page', text(HTML, 'text/html', 502), 3, INVALID],
+    ['sends an error page', text(HTML, 'text/html', 502), 3, FAILED],
+    ['answers 503 in words', text('upstream connect error', 'text/plain', 503), 3, FAILED],
     ['sends a web page', text(HTML, 'text/html'), 1, INVALID],
     ['sends nothing', text('', 'application/json'), 1, INVALID],
     ['answers 204', (response) => response.writeHead(204).end(), 1, INVALID],
@@ -110,6 +112,42 @@ describe('a provider that fails', () => {
     expect(refusalOf(answer)).toEqual({ ...FAILED, status, code: 'provider_rejected' });
     expect(jsonOf(answer)['error']).toMatchObject({ message, type: 'provider_error' });
     expect(gateway.provider.calls).toHaveLength(1);
+  });
+
+  it.each([
+    [json({ error: { message: 'You exceeded your quota.', type: 'insufficient_quota' } }, 429), 'insufficient_quota'],
+    [json({ error: { message: 'Rate limit reached.', type: 'requests' } }, 429), 'requests'],
+    [json({ error: 'Model is overloaded', error_type: 'overloaded' }, 503), 'overloaded'],
+    [json({ detail: { message: 'no', type: 'no_access' } }, 403), 'no_access'],
+  ])("returns the provider's own type of the error (%#)", async (reply, type) => {
+    gateway.provider.replyWith(reply);
+    expect(jsonOf(await gateway.rerank(hasty, VALID))['error']).toMatchObject({ provider_type: type });
+  });
+
+  it('returns the error of an answer with status 200, and charges nothing for it', async () => {
+    gateway.provider.replyWith(json({ error: { message: 'The model is being loaded.', code: 'loading' } }));
+    const headers = { 'x-gateway-trace-id': 'error-in-200' };
+    const answer = await gateway.rerank(patient, VALID, { headers });
+    expect(refusalOf(answer)).toEqual(FAILED);
+    expect(jsonOf(answer)['error']).toMatchObject({ message: 'The model is being loaded.', provider_code: 'loading' });
+    const line = await requestLine(gateway.app, 'error-in-200');
+    expect(line).toMatchObject({ error_reason: 'cohere answered 200 (loading) with an error instead of a result' });
+    expect(line).not.toHaveProperty('quantities');
+  });
+
+  it('distinguishes 403 from 401, and writes the reason into the log', async () => {
+    const messages: unknown[] = [];
+    for (const status of [401, 403]) {
+      gateway.provider.replyWith(json({ message: `Model access is not enabled for ${PROVIDER_KEY}.` }, status));
+      const headers = { 'x-gateway-trace-id': `refused-${status}` };
+      messages.push(readObject(jsonOf(await gateway.rerank(patient, VALID, { headers }))['error'], 'error')['message']);
+      const { error_reason: reason } = await requestLine(gateway.app, `refused-${status}`);
+      expect(reason).toMatch(new RegExp(`^cohere answered ${status}: Model access is not enabled for \\*{4}`));
+    }
+    expect(messages).toEqual([
+      'The provider rejected the credential of the virtual key.',
+      'The provider does not permit this call with the credential of the virtual key.',
+    ]);
   });
 
   it.each([

@@ -536,17 +536,46 @@ describe('the test of a virtual key', () => {
   });
 
   it.each([
-    ['refuses the credential', json({ message: `no such key: ${SECRET}` }, 401), 'provider_credential_rejected'],
-    ['forbids it', json({ message: 'forbidden' }, 403), 'provider_credential_rejected'],
-    ['is busy', json({ message: 'slow down' }, 429), 'provider_rate_limited'],
-    ['fails', json({ message: 'oh no' }, 500), 'provider_failed'],
-    ['redirects', json({}, 302, { location: 'https://elsewhere.example' }), 'provider_invalid_response'],
-  ])('reports failure and its reason when the provider %s, after one try', async (_what, reply, error) => {
+    [
+      'refuses the credential',
+      json({ message: `no such key: ${SECRET}` }, 401),
+      { error: 'provider_credential_rejected', reason: 'http_401', provider_message: 'no such key: ****' },
+    ],
+    [
+      'repeats a part of the credential',
+      json({ message: `no such key: ${SECRET.slice(0, 12)}...` }, 401),
+      { error: 'provider_credential_rejected', reason: 'http_401', provider_message: 'no such key: ****' },
+    ],
+    [
+      'forbids it',
+      json({ error: { message: 'Public access is disabled.' } }, 403),
+      {
+        error: 'provider_credential_rejected',
+        reason: 'http_403',
+        provider_message: 'Public access is disabled.',
+      },
+    ],
+    [
+      'is busy',
+      json({ message: 'slow down' }, 429),
+      { error: 'provider_rate_limited', reason: 'http_429', provider_message: 'slow down' },
+    ],
+    [
+      'fails',
+      json({ message: 'oh no' }, 500),
+      { error: 'provider_failed', reason: 'http_500', provider_message: 'oh no' },
+    ],
+    [
+      'redirects',
+      json({}, 302, { location: 'https://elsewhere.example' }),
+      { error: 'provider_invalid_response', reason: 'redirect' },
+    ],
+  ])('reports failure and its reason when the provider %s, after one try', async (_what, reply, failure) => {
     const { id } = await make();
     provider.replyWith(reply);
     const answer = await admin.post(path(id));
     expect(answer.status).toBe(200);
-    expect(jsonOf(answer)).toEqual({ ok: false, latency_ms: expect.any(Number), error });
+    expect(jsonOf(answer)).toEqual({ ok: false, latency_ms: expect.any(Number), ...failure });
     expect(answer.text).not.toContain(SECRET);
     expect(provider.calls).toHaveLength(1);
   });
@@ -554,8 +583,8 @@ describe('the test of a virtual key', () => {
   it('reports failure when the provider does not answer within the timeout of the key', async () => {
     const { id } = await make({ config: { base_url: provider.url, timeout_ms: 150 } });
     provider.replyWith(silence);
-    const { ok, error, latency_ms } = jsonOf(await admin.post(path(id)));
-    expect({ ok, error }).toEqual({ ok: false, error: 'provider_timeout' });
+    const { ok, error, reason, latency_ms } = jsonOf(await admin.post(path(id)));
+    expect({ ok, error, reason }).toEqual({ ok: false, error: 'provider_timeout', reason: 'timeout' });
     expect(readNumber(latency_ms, 'latency_ms')).toBeGreaterThanOrEqual(140);
     expect(readNumber(latency_ms, 'latency_ms')).toBeLessThan(5_000);
   });
@@ -564,7 +593,11 @@ describe('the test of a virtual key', () => {
     const gone = await startFakeProvider();
     const { id } = await make({ config: { base_url: gone.url } });
     await gone.close();
-    expect(jsonOf(await admin.post(path(id)))).toMatchObject({ ok: false, error: 'provider_failed' });
+    expect(jsonOf(await admin.post(path(id)))).toMatchObject({
+      ok: false,
+      error: 'provider_failed',
+      reason: 'connect',
+    });
   });
 
   it('reports success for the built-in provider, which needs no credential', async () => {

@@ -126,11 +126,7 @@ export class MeteredCall implements AttemptObserver {
       case 'nothing_sent':
         return this.release(attempted);
       case 'free':
-        return this.settle(
-          attempted,
-          { figures: NOTHING, rate: rateOfNothing(this.plan.cost.prices), source: 'computed' },
-          'failed',
-        );
+        return this.settleFree(attempted);
       case 'unknown':
         return this.settleUnfinished(attempted, attempt.failure === 'caller_gone');
       case 'answered':
@@ -144,6 +140,13 @@ export class MeteredCall implements AttemptObserver {
     if (answered === undefined) return;
     this.open = undefined;
     this.settleReport(answered, reported, 'answered');
+  }
+
+  /** The answer is an error, whatever its status says: it counts, at no cost. */
+  refuse(): void {
+    const answered = this.open;
+    this.open = undefined;
+    if (answered !== undefined) this.settleFree(answered);
   }
 
   /** The stream is complete, and its meter knows what it costs. */
@@ -275,6 +278,11 @@ export class MeteredCall implements AttemptObserver {
       counts.countAboveBound(reservation.dimensions.provider ?? '', found.aboveBound);
     }
     this.settle(reservation, found, outcome);
+  }
+
+  private settleFree(reservation: Reservation): void {
+    const rate = rateOfNothing(this.plan.cost.prices);
+    this.settle(reservation, { figures: NOTHING, rate, source: 'computed' }, 'failed');
   }
 
   private settle(

@@ -1,10 +1,18 @@
 import type { Writable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { GatewayError } from '../common/errors/gateway.error.js';
+import { UnexpectedShapeError } from '../common/json/read.js';
 import { AppConfig } from '../config/environment.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { providerCall, providerRelay, type ProviderStreams, timeoutMsOf } from '../upstream/provider-call.js';
-import { answerToError, failureToError, parseProviderJson } from '../upstream/provider-error.js';
+import {
+  answerToError,
+  errorInAnswer,
+  failureToError,
+  type Hidden,
+  parseProviderJson,
+} from '../upstream/provider-error.js';
+import { secretsOf } from '../upstream/without-secrets.js';
 import { UpstreamClient } from '../upstream/upstream-client.js';
 import {
   type AttemptObserver,
@@ -22,7 +30,6 @@ import type { MeteredCall } from './metered-call.js';
 import { ObservedCall } from './observed-call.js';
 import type { ProviderContext } from './provider-context.decorator.js';
 import { UsageMeter } from './usage-meter.js';
-import { withoutSecrets } from './without-secrets.js';
 
 const NO_BODY = Buffer.alloc(0);
 
@@ -67,7 +74,8 @@ export class ProviderCallService {
     const begun = this.meter.begin(context, use);
     const call = begun instanceof Promise ? await begun : begun;
     try {
-      const result = read(parseProviderJson(await this.run(context, operation, call)));
+      const answer = await this.run(context, operation, call);
+      const result = this.readOrRefuse(context, answer, () => read(parseProviderJson(answer)), call);
       call.succeed(use.usageOf(result));
       return result;
     } finally {
@@ -126,6 +134,33 @@ export class ProviderCallService {
     }
   }
 
+  /**
+   * What `read` makes of a 2xx answer. An answer in another form that holds an error is that error, and costs nothing.
+   * @throws UnexpectedShapeError for any other form
+   */
+  readOrRefuse<Result>(
+    context: ProviderContext,
+    answer: UpstreamAnswer,
+    read: () => Result,
+    call?: Pick<MeteredCall, 'refuse'>,
+  ): Result {
+    try {
+      return read();
+    } catch (cause) {
+      if (!(cause instanceof UnexpectedShapeError)) throw cause;
+      const error = errorInAnswer(answer, context.virtualKey.provider, hiddenOf(context), true);
+      if (error === undefined) throw cause;
+      call?.refuse();
+      throw error;
+    }
+  }
+
+  /** Throws the error that a 2xx answer to a change holds, where it can be nothing else. */
+  assertDone(context: ProviderContext, answer: UpstreamAnswer): void {
+    const error = errorInAnswer(answer, context.virtualKey.provider, hiddenOf(context), false);
+    if (error !== undefined) throw error;
+  }
+
   private end(call: MeteredCall, { request }: ProviderContext): void {
     call.end();
     const { limit_monitored: result } = request.facts;
@@ -165,7 +200,7 @@ export class ProviderCallService {
           holder: current.virtualKey,
           observers: meter === undefined ? [telemetry] : [meter, telemetry],
         });
-        return await this.successful(current, telemetry, answer);
+        return await this.successful(current, telemetry, answer, call.request.body);
       } finally {
         attemptsMade += telemetry.attempts;
       }
@@ -208,7 +243,8 @@ export class ProviderCallService {
           holder: current.virtualKey,
           observers,
         });
-        return await this.successful(current, telemetry, answer);
+        const { body } = call.request;
+        return await this.successful(current, telemetry, answer, Buffer.isBuffer(body) ? body : undefined);
       } finally {
         attemptsMade += telemetry.attempts;
       }
@@ -237,13 +273,14 @@ export class ProviderCallService {
 
   /** The answer when it is 2xx; every other outcome is thrown as its documented error. */
   private async successful<Answer extends RelayedAnswer>(
-    { virtualKey }: ProviderContext,
+    context: ProviderContext,
     telemetry: ObservedCall,
-    sent: Promise<Answer>,
+    answering: Promise<Answer>,
+    sent: Buffer | undefined,
   ): Promise<Answer> {
     let answer: Answer;
     try {
-      answer = await sent;
+      answer = await answering;
     } catch (error) {
       const documented = error instanceof UpstreamFailure ? failureToError(error) : error;
       telemetry.end(codeOf(documented));
@@ -252,10 +289,13 @@ export class ProviderCallService {
     telemetry.noteAnswer(answer);
     telemetry.end(String(answer.status));
     if (answer.status >= 200 && answer.status <= 299) return answer;
-    const { provider, credential, source } = virtualKey;
-    const body = withoutSecrets(answer.body ?? NO_BODY, provider, credential, mappedOptions(source?.mappings ?? []));
-    throw answerToError({ ...answer, body }, provider);
+    const { provider } = context.virtualKey;
+    throw answerToError({ ...answer, body: answer.body ?? NO_BODY }, provider, { ...hiddenOf(context), sent });
   }
+}
+
+function hiddenOf({ virtualKey: { provider, credential, source } }: ProviderContext): Hidden {
+  return { secrets: secretsOf(provider, credential, mappedOptions(source?.mappings ?? [])) };
 }
 
 /** Written out: a spread would make an object of another shape each time, which is slow to make and to read. */

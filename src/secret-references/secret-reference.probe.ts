@@ -5,6 +5,7 @@ import { type SecretDocument, SecretError } from './managers/secret-manager.type
 import { readSecretValue } from './read-secret-value.js';
 import type { SecretReferenceTestResponse } from './secret-reference.response.js';
 import { SecretReferenceStore, entryOf } from './secret-reference.store.js';
+import { failureReason } from '../upstream/failure-reason.js';
 import { SecretResolver } from './secret-resolver.js';
 import { accessOf } from './workspace-access.js';
 
@@ -30,7 +31,8 @@ export class SecretReferenceProbe {
       return { ok: true, latency_ms: elapsed() };
     } catch (error) {
       if (!(error instanceof SecretError)) throw error;
-      return { ok: false, latency_ms: elapsed(), error: error.code };
+      const reason = failureReason(error);
+      return { ok: false, latency_ms: elapsed(), error: error.code, ...(reason === undefined ? {} : { reason }) };
     }
   }
 }

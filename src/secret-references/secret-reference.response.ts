@@ -52,6 +52,8 @@ export class SecretReferenceTestResponse {
   readonly latency_ms: number;
   /** Code of what went wrong, when it could not. */
   readonly error?: string;
+  /** Where the call to the manager failed: `dns`, `connect`, `tls`, `egress_refused`, `timeout`, and so on. */
+  readonly reason?: string;
 }
 
 export function toSecretReferenceResponse(

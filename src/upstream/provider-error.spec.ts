@@ -1,17 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { isObject, stringOrUndefined } from '../common/json/read.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
-import { answerToError, failureToError, parseProviderJson, type ErrorReader } from './provider-error.js';
+import { answerToError, errorInAnswer, failureToError, parseProviderJson, type ErrorReader } from './provider-error.js';
 import { UpstreamFailure, type UpstreamAnswer, type UpstreamHeaders } from './upstream.types.js';
 
 const provider: ErrorReader = {
   slug: 'cohere',
   credentialStatuses: [498],
-  readError: (body) => {
-    if (!isObject(body) || typeof body.message !== 'string') return undefined;
-    const param = stringOrUndefined(body.param);
-    return { message: body.message, ...(param === undefined ? {} : { param }) };
-  },
 };
 
 function answer(status: number, body: unknown = '', headers: UpstreamHeaders = {}): UpstreamAnswer {
@@ -20,10 +14,40 @@ function answer(status: number, body: unknown = '', headers: UpstreamHeaders = {
 
 describe('answerToError', () => {
   it.each([401, 403, 498])("reports a refused credential for %d, in the gateway's own words", (status) => {
-    const error = answerToError(answer(status, { message: 'bad key sk-live-123' }), provider);
+    const error = answerToError(answer(status, { message: 'bad key sk-live-123' }), provider, {
+      secrets: ['sk-live-1234567890'],
+    });
     expect(error).toMatchObject({ code: 'provider_credential_rejected', status: 502, source: 'provider' });
     expect(error.headers).toEqual({ 'x-should-retry': 'false' });
-    expect(JSON.stringify([error.message, error.reason, error.cause ?? null])).not.toContain('sk-live');
+    expect(error.reason).toBe(`cohere answered ${status}: bad key ****`);
+    expect(error.message).not.toContain('bad key');
+  });
+
+  it('distinguishes a refused call from a refused credential', () => {
+    const aws: ErrorReader = { slug: 'bedrock', refusesCredential: ({ headers }) => 'x-bad-signature' in headers };
+    const [unknown, forbidden, unsigned] = [
+      answerToError(answer(401, { message: 'no' }), aws),
+      answerToError(answer(403, { message: 'Model access is not enabled.' }), aws),
+      answerToError(answer(403, { message: 'no' }, { 'x-bad-signature': '1' }), aws),
+    ];
+    expect(unknown.message).toBe(unsigned.message);
+    expect(forbidden.message).toBe('The provider does not permit this call with the credential of the virtual key.');
+    expect(forbidden.reason).toBe('bedrock answered 403: Model access is not enabled.');
+  });
+
+  it('keeps words of the request out of the log', () => {
+    const sent = Buffer.from('{"query":"salaries of directors","documents":["Ms Fernandez earns 900000"]}');
+    const message = 'denied: query "salaries of directors" and documents Fernandez, 900000.';
+    const error = answerToError(answer(403, { message }), provider, { secrets: [], sent });
+    expect(error.reason).toBe('cohere answered 403: denied: query "**** of ****" and documents ****, ****');
+  });
+
+  it.each([400, 401, 403, 429, 500, 503])("keeps the provider's own code and type of a %i", (status) => {
+    const body = { error: { message: 'no', type: 'insufficient_quota', code: 'a\u0000b'.padEnd(999, 'c') } };
+    const { provider: said } = answerToError(answer(status, body), provider);
+    expect(said).toMatchObject({ status, type: 'insufficient_quota' });
+    expect(said?.code).toMatch(/^a bc+$/);
+    expect(said?.code).toHaveLength(100);
   });
 
   it.each([
@@ -37,16 +61,18 @@ describe('answerToError', () => {
     [600, 'provider_invalid_response', 502],
   ])('maps %d to %s', (status, code, ours) => {
     const error = answerToError(answer(status, { message: 'the words of the provider' }), provider);
-    expect(error).toMatchObject({ code, status: ours, reason: `cohere answered ${status}` });
+    expect(error).toMatchObject({ code, status: ours, reason: expect.stringContaining(`cohere answered ${status}`) });
     expect(error.message).not.toContain('the words of the provider');
   });
 
   it.each(['<html>Bad gateway</html>', 'upstream connect error', '{"message":', ' '])(
-    'reports no valid answer for a 5xx with the body %p',
+    'reports a failure of the provider for a 5xx of some proxy with the body %p',
     (body) => {
       expect(answerToError(answer(502, body), provider)).toMatchObject({
-        code: 'provider_invalid_response',
+        code: 'provider_failed',
+        message: 'The provider could not be reached or failed.',
         reason: `cohere answered 502 and no JSON, but ${body.length} bytes of no content-type`,
+        provider: { isForeignPage: true },
       });
     },
   );
@@ -89,7 +115,7 @@ describe('answerToError', () => {
     const error = answerToError(answer(429, { message: 'You exceeded your quota.' }), provider);
     const known = { code: 'provider_rate_limited', status: 429, reason: 'cohere answered 429' };
     expect(error).toMatchObject({ ...known, message: 'You exceeded your quota.' });
-    expect(answerToError(answer(429, 'slow down'), provider).message).toBe(
+    expect(answerToError(answer(429, '<p>slow down</p>'), provider).message).toBe(
       'The provider is limiting the request rate.',
     );
   });
@@ -126,12 +152,62 @@ describe('answerToError', () => {
 
   it("passes on Retry-After of a proxy's page", () => {
     const error = answerToError(answer(503, '<html>busy</html>', { 'retry-after': '5' }), provider);
-    expect([error.code, error.headers]).toEqual(['provider_invalid_response', { 'Retry-After': '5' }]);
+    expect([error.code, error.headers]).toEqual(['provider_failed', { 'Retry-After': '5' }]);
   });
 
   it('accepts a provider without credentialStatuses', () => {
-    const plain: ErrorReader = { slug: 'jina', readError: () => undefined };
+    const plain: ErrorReader = { slug: 'jina' };
     expect(answerToError(answer(498), plain).code).toBe('provider_rejected');
+  });
+});
+
+describe('errorInAnswer', () => {
+  const found = (body: unknown, isSure: boolean) => errorInAnswer(answer(200, body), provider, { secrets: [] }, isSure);
+
+  it.each([
+    { error: { message: 'no', type: 'overloaded_error' } },
+    { error: 'no' },
+    { object: 'error', message: 'no' },
+    { type: 'error', error: { message: 'no' } },
+    { success: false, errors: [{ message: 'no' }] },
+    { detail: 'no' },
+    { status: 'failure', message: 'no' },
+  ])('finds the error in an answer with status 200: %j', (body) => {
+    for (const isSure of [true, false]) {
+      expect(found(body, isSure)).toMatchObject({ code: 'provider_failed', status: 502, message: 'no' });
+    }
+  });
+
+  it.each([
+    [{ error: { code: 429, message: 'no' } }, 'provider_rate_limited', 429],
+    [{ error: { code: '400', message: 'no' } }, 'provider_rejected', 400],
+    [{ object: 'error', code: 404, message: 'no' }, 'provider_rejected', 404],
+    [{ status_code: 401, error: 'no' }, 'provider_credential_rejected', 502],
+  ])('uses the status that the error names: %j', (body, code, status) => {
+    expect(found(body, false)).toMatchObject({ code, status });
+  });
+
+  it('reads a mere message as an error only in an answer that cannot be used', () => {
+    expect(found({ message: 'no' }, true)).toMatchObject({ message: 'no' });
+    expect(found({ message: 'no' }, false)).toBeUndefined();
+  });
+
+  it.each([
+    { id: 'ftjob-1', error: { message: 'the job failed' } },
+    { id: 'batch_1', errors: [{ message: 'a line failed' }] },
+    { error: null },
+    { error: {} },
+    { errors: [] },
+    {},
+    [],
+    null,
+  ])('finds no error in %j', (body) => expect(found(body, false)).toBeUndefined());
+
+  it.each([
+    { results: [], message: 'no' },
+    { data: [], error: 'no' },
+  ])('keeps results with a note: %j', (body) => {
+    expect(found(body, true)).toBeUndefined();
   });
 });
 

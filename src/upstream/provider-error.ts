@@ -1,33 +1,100 @@
 import { assertNever } from '../common/assert-never.js';
-import { DO_NOT_RETRY, GatewayError, type GatewayErrorOptions } from '../common/errors/gateway.error.js';
-import { parseForeignJson, UnexpectedShapeError } from '../common/json/read.js';
+import { DO_NOT_RETRY, GatewayError, type ProviderSaid } from '../common/errors/gateway.error.js';
+import { isObject, type JsonObject, parseForeignJson, UnexpectedShapeError } from '../common/json/read.js';
+import { wordsForLog } from './log-words.js';
+import { type ProviderErrorText, readProviderError } from './providers/error-text.js';
+import type { Provider } from './providers/provider.types.js';
 import { forbidsRetry, readRetryAfter, readRetryAfterMs } from './retry-after.js';
 import { UpstreamFailure, type UpstreamAnswer, firstHeader } from './upstream.types.js';
-import type { Provider, ProviderErrorText } from './providers/provider.types.js';
+import { withoutSecrets } from './without-secrets.js';
 
 const MAX_MESSAGE_CHARACTERS = 1_000;
 const MAX_PARAM_CHARACTERS = 200;
 const BUSY_RETRY_SECONDS = '1';
-/** Of a media type, of a coding. */
+/** Of a media type, of a coding, of an error's code and type. */
 const MAX_NAME_CHARACTERS = 100;
 
+const NOT_PERMITTED = 'The provider does not permit this call with the credential of the virtual key.';
+
 /** The part of a provider that maps its errors. */
-export type ErrorReader = Pick<Provider, 'slug' | 'credentialStatuses' | 'readError'>;
+export type ErrorReader = Pick<Provider, 'slug' | 'credentialStatuses' | 'refusesCredential'>;
+
+/** What a provider may repeat in its errors, and what must not go on. */
+export interface Hidden {
+  /** Of the credential: neither for callers nor for the log. */
+  readonly secrets: readonly string[];
+  /** The body of the request: not for the log. */
+  readonly sent?: Buffer | undefined;
+}
 
 /** The documented error for an answer whose status is not 2xx. */
-export function answerToError(answer: UpstreamAnswer, provider: ErrorReader): GatewayError {
+export function answerToError(
+  answer: UpstreamAnswer,
+  provider: ErrorReader,
+  hidden: Hidden = { secrets: [] },
+): GatewayError {
   const { status } = answer;
-  const reason = `${provider.slug} answered ${status}`;
+  const text = readProviderError({ ...answer, body: withoutSecrets(answer.body, hidden.secrets) });
+  const said = saidOf(status, text, hidden);
+  const reason = reasonOf(provider.slug, said);
 
   if (status === 401 || status === 403 || provider.credentialStatuses?.includes(status)) {
-    // The provider's words stay out: some repeat the key that they refuse.
-    return new GatewayError('provider_credential_rejected', { reason, headers: DO_NOT_RETRY });
+    const isPermission = status === 403 && provider.refusesCredential?.(answer) !== true;
+    return new GatewayError('provider_credential_rejected', {
+      // The provider's words are for the log: some repeat the key that they refuse.
+      reason: withWords(reason, said),
+      provider: said,
+      headers: DO_NOT_RETRY,
+      ...(isPermission ? { message: NOT_PERMITTED } : {}),
+    });
   }
-  if (status === 408) return new GatewayError('provider_timeout', { reason });
-  if (status === 429) return rateLimited(answer, provider, reason);
-  if (status >= 500 && status < 600) return failed(answer, reason);
-  if (status >= 400 && status < 500) return rejected(answer, provider, reason);
-  return new GatewayError('provider_invalid_response', { reason });
+  if (status === 408) return new GatewayError('provider_timeout', { reason, provider: said });
+  if (status === 429) {
+    return new GatewayError('provider_rate_limited', {
+      reason,
+      provider: said,
+      headers: retryHeaders(answer),
+      ...wordsOf(text),
+    });
+  }
+  if (status >= 500 && status < 600) {
+    return new GatewayError('provider_failed', {
+      reason: withWords(isForeignPage(answer) ? `${reason} and no JSON, but ${sizeAndType(answer)}` : reason, said),
+      provider: { ...said, isForeignPage: isForeignPage(answer) },
+      headers: retryHeaders(answer),
+    });
+  }
+  if (status >= 400 && status < 500) {
+    return new GatewayError('provider_rejected', { status, reason, provider: said, ...wordsOf(text) });
+  }
+  return new GatewayError('provider_invalid_response', { reason, provider: said });
+}
+
+/**
+ * The documented error for a 2xx answer that holds an error instead of a result; undefined when it holds none.
+ * @param isSure whether the answer was found unusable. Otherwise only what can be nothing but an error counts: the provider may
+ * have done what it was asked to do
+ */
+export function errorInAnswer(
+  answer: UpstreamAnswer,
+  provider: ErrorReader,
+  hidden: Hidden,
+  isSure: boolean,
+): GatewayError | undefined {
+  const value = parseForeignJson(answer.body);
+  if (!isObject(value) || Array.isArray(value['results']) || Array.isArray(value['data'])) return undefined;
+  if (!isSure && (typeof value['id'] === 'string' || !isErrorForm(value))) return undefined;
+  const text = readProviderError({ ...answer, body: withoutSecrets(answer.body, hidden.secrets) });
+  if (text.message === undefined) return undefined;
+  const status = statusIn(value);
+  if (status !== undefined) return answerToError({ ...answer, status }, provider, hidden);
+  const said = saidOf(answer.status, text, hidden);
+  return new GatewayError('provider_failed', {
+    reason: `${reasonOf(provider.slug, said)} with an error instead of a result`,
+    provider: said,
+    headers: DO_NOT_RETRY,
+    ...wordsOf(text),
+  });
 }
 
 /** The documented error for a call without an answer. `caller_gone` is returned unchanged: no caller is left to read an error. */
@@ -82,29 +149,33 @@ function sizeAndType({ headers, body }: UpstreamAnswer): string {
   return `${body.length} bytes of ${type}${isCoded ? ` in ${coding}` : ''}`;
 }
 
-function rateLimited(answer: UpstreamAnswer, provider: ErrorReader, reason: string): GatewayError {
-  return new GatewayError('provider_rate_limited', {
-    reason,
-    headers: retryHeaders(answer),
-    ...wordsOf(answer, provider),
-  });
+/** A page of some proxy in between: the provider itself has said nothing. */
+function isForeignPage({ body }: UpstreamAnswer): boolean {
+  return body.length > 0 && parseForeignJson(body) === undefined;
 }
 
-function failed(answer: UpstreamAnswer, reason: string): GatewayError {
-  const { body } = answer;
-  const headers = retryHeaders(answer);
-  // A page of some proxy in between: the provider itself has said nothing.
-  const foreign = body.length > 0 && parseForeignJson(body) === undefined;
-  return foreign
-    ? new GatewayError('provider_invalid_response', {
-        reason: `${reason} and no JSON, but ${sizeAndType(answer)}`,
-        headers,
-      })
-    : new GatewayError('provider_failed', { reason, headers });
+function saidOf(
+  status: number,
+  { message = '', code = '', type = '' }: ProviderErrorText,
+  hidden: Hidden,
+): ProviderSaid {
+  return {
+    status,
+    code: clean(code, MAX_NAME_CHARACTERS) || undefined,
+    type: clean(type, MAX_NAME_CHARACTERS) || undefined,
+    words: wordsForLog(message.slice(0, MAX_MESSAGE_CHARACTERS), hidden.secrets, hidden.sent) || undefined,
+    isForeignPage: false,
+  };
 }
 
-function rejected(answer: UpstreamAnswer, provider: ErrorReader, reason: string): GatewayError {
-  return new GatewayError('provider_rejected', { status: answer.status, reason, ...wordsOf(answer, provider) });
+/** `openai answered 429 (insufficient_quota)`. */
+function reasonOf(slug: string, { status, code, type }: ProviderSaid): string {
+  const name = code ?? type;
+  return name === undefined ? `${slug} answered ${status}` : `${slug} answered ${status} (${name})`;
+}
+
+function withWords(reason: string, { words }: ProviderSaid): string {
+  return words === undefined ? reason : `${reason}: ${words}`;
 }
 
 /** What the provider says of another try: when, or that it is of no use. */
@@ -119,16 +190,30 @@ function retryHeaders({ headers }: UpstreamAnswer): Readonly<Record<string, stri
 }
 
 /** Message and parameter in the provider's own words; what it does not say is left out. */
-function wordsOf({ body }: UpstreamAnswer, provider: ErrorReader): Pick<GatewayErrorOptions, 'message' | 'param'> {
-  const text = readErrorText(body, provider);
-  const message = clean(text?.message ?? '', MAX_MESSAGE_CHARACTERS);
-  const param = clean(text?.param ?? '', MAX_PARAM_CHARACTERS);
+function wordsOf(text: ProviderErrorText): { readonly message?: string; readonly param?: string } {
+  const message = clean(text.message ?? '', MAX_MESSAGE_CHARACTERS);
+  const param = clean(text.param ?? '', MAX_PARAM_CHARACTERS);
   return { ...(message === '' ? {} : { message }), ...(param === '' ? {} : { param }) };
 }
 
-function readErrorText(body: Buffer, provider: ErrorReader): ProviderErrorText | undefined {
-  const value = parseForeignJson(body);
-  return value === undefined ? undefined : provider.readError(value);
+/** Whether an object can be nothing but an error. */
+function isErrorForm(value: JsonObject): boolean {
+  const { error, errors, detail, object, type, success, status } = value;
+  if (typeof error === 'string' || isObject(error) || (Array.isArray(errors) && errors.length > 0)) return true;
+  if (detail !== undefined || object === 'error' || type === 'error' || success === false) return true;
+  return status === 'error' || status === 'failure' || status === 'failed';
+}
+
+/** The status that an error names in its body: `{"error": {"code": 429}}`. */
+function statusIn(value: JsonObject): number | undefined {
+  const { error } = value;
+  for (const { code, status, status_code, statusCode } of isObject(error) ? [error, value] : [value]) {
+    for (const given of [status, status_code, statusCode, code]) {
+      const number = typeof given === 'string' ? Number(given) : given;
+      if (typeof number === 'number' && Number.isInteger(number) && number >= 400 && number <= 599) return number;
+    }
+  }
+  return undefined;
 }
 
 /** Foreign text made fit for an error body and a log line: no control characters, bounded, no half of a surrogate pair. */

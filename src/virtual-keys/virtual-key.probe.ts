@@ -6,6 +6,8 @@ import type { RequestContext } from '../telemetry/request-context.js';
 import { providerCall } from '../upstream/provider-call.js';
 import { answerToError, throwAsGatewayError } from '../upstream/provider-error.js';
 import { UpstreamClient } from '../upstream/upstream-client.js';
+import { secretsOf } from '../upstream/without-secrets.js';
+import { mappedOptions } from './provider-fields.js';
 import { VirtualKeyCredentials } from './virtual-key.credentials.js';
 import type { VirtualKeyTestResponse } from './virtual-key.response.js';
 import { VirtualKeyStore } from './virtual-key.store.js';
@@ -29,12 +31,17 @@ export class VirtualKeyProbe {
     const { request, accepts } = provider.probe;
     return runTest(facts, async () => {
       // The test is about the secrets as they are now.
-      const credential = await this.credentials.open(await this.credentials.sourceOf(row), 'fresh');
+      const source = await this.credentials.sourceOf(row);
+      const credential = await this.credentials.open(source, 'fresh');
       const call = providerCall({ provider, credential }, request, this.config);
       const answer = await this.client
         .send({ ...call, retry: 'never', caller, holder: row })
         .catch(throwAsGatewayError);
-      if (!accepts.includes(answer.status)) throw answerToError(answer, provider);
+      if (!accepts.includes(answer.status)) {
+        throw answerToError(answer, provider, {
+          secrets: secretsOf(provider, credential, mappedOptions(source.mappings)),
+        });
+      }
       return {};
     });
   }

@@ -172,7 +172,7 @@ export const ERROR_CODES = {
     type: 'provider_error',
     source: 'provider',
     message: 'The provider rejected the request.',
-    when: "The provider returned 4xx. Status and message are the provider's own; a credential in the message is masked.",
+    when: "The provider returned 4xx. Status and message are the provider's own; a credential in the message is masked. Also a 2xx answer that holds such an error instead of a result.",
   },
   provider_rate_limited: {
     status: 429,
@@ -186,21 +186,21 @@ export const ERROR_CODES = {
     type: 'provider_error',
     source: 'provider',
     message: 'The provider rejected the credential of the virtual key.',
-    when: "The provider returned 401 or 403 (Cohere also 498). The caller's gateway key is valid; the credential of the virtual key is not.",
+    when: "The provider returned 401 or 403 (Cohere also 498). The caller's gateway key is valid. With 401, the credential of the virtual key is not; with 403, the provider does not permit the call with it, and the message says so. The provider's words are in the log, and in the answer of the virtual key's test.",
   },
   provider_failed: {
     status: 502,
     type: 'provider_error',
     source: 'provider',
     message: 'The provider could not be reached or failed.',
-    when: 'The provider refused or broke the connection, returned 5xx (with its `Retry-After`), or its address is refused by the egress rules.',
+    when: 'The provider refused or broke the connection, returned 5xx (with its `Retry-After`), or its address is refused by the egress rules. Also a 2xx answer that holds an error instead of a result, with the message of the provider.',
   },
   provider_invalid_response: {
     status: 502,
     type: 'provider_error',
     source: 'provider',
     message: 'The provider returned an answer that the gateway does not understand.',
-    when: 'The answer is not JSON, is cut off, is too large, is a redirect, or has the wrong shape. Also a 5xx with an HTML page from a proxy in between (with its `Retry-After`): it is not known what the provider has done.',
+    when: 'The answer is not JSON, is cut off, is too large, is a redirect, or has the wrong shape.',
   },
   secret_unavailable: {
     status: 502,

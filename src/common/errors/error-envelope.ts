@@ -17,12 +17,16 @@ export interface ErrorEnvelope {
     readonly code: string;
     readonly param: string | null;
     readonly source: string;
+    /** As the provider calls the error. */
+    readonly provider_code?: string;
+    readonly provider_type?: string;
     readonly details?: readonly ErrorDetail[] | readonly ExhaustedLimit[];
   };
 }
 
 export function toErrorEnvelope(error: GatewayError): ErrorEnvelope {
   const details = error.details ?? error.limits;
+  const { code, type } = error.provider ?? {};
   return {
     error: {
       message: error.message,
@@ -30,6 +34,8 @@ export function toErrorEnvelope(error: GatewayError): ErrorEnvelope {
       code: error.code,
       param: error.param,
       source: error.source,
+      ...(code === undefined ? {} : { provider_code: code }),
+      ...(type === undefined ? {} : { provider_type: type }),
       ...(details ? { details } : {}),
     },
   };

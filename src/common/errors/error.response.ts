@@ -48,6 +48,10 @@ export class ErrorBodyResponse {
   /** Where the reason lies: in the gateway or the request, or with the provider. */
   @ApiProperty({ enum: ['gateway', 'provider'] })
   readonly source: ErrorSource;
+  /** The provider's own code of the error, e.g. `insufficient_quota`; absent where it names none. */
+  readonly provider_code?: string;
+  /** The provider's own type of the error; absent where it names none. */
+  readonly provider_type?: string;
   /** All broken rules, for `validation_failed`; all limits in the way, for `usage_limit_exceeded` and `usage_limit_contended`. */
   @ApiPropertyOptional({
     type: 'array',

@@ -26,6 +26,18 @@ export interface FieldProblem extends ErrorDetail {
   readonly param: string;
 }
 
+/** What a provider said about a failure. */
+export interface ProviderSaid {
+  readonly status: number;
+  /** Its own names, for the caller. */
+  readonly code?: string | undefined;
+  readonly type?: string | undefined;
+  /** Its sentence, for the log and for administrators: without secrets and without words of the request. */
+  readonly words?: string | undefined;
+  /** Whether the answer was no answer of the provider, but of a proxy: it is not known what the provider has done. */
+  readonly isForeignPage?: boolean | undefined;
+}
+
 export interface GatewayErrorOptions {
   /** Replaces the table's sentence. Never holds a value that the caller or a provider sent as a secret. */
   readonly message?: string;
@@ -39,6 +51,7 @@ export interface GatewayErrorOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Why, for the log. Never shown to the caller. */
   readonly reason?: string;
+  readonly provider?: ProviderSaid | undefined;
   readonly cause?: unknown;
 }
 
@@ -53,6 +66,7 @@ export class GatewayError extends Error {
   readonly limits: readonly ExhaustedLimit[] | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly reason: string | undefined;
+  readonly provider: ProviderSaid | undefined;
 
   constructor(code: ErrorCode, options: GatewayErrorOptions = {}) {
     const entry = ERROR_CODES[code];
@@ -67,14 +81,15 @@ export class GatewayError extends Error {
     this.limits = options.limits;
     this.headers = options.headers ?? {};
     this.reason = options.reason;
+    this.provider = options.provider;
   }
 
   /** A copy of the error with additional headers. */
   withHeaders(headers: Readonly<Record<string, string>>): GatewayError {
-    const { code, message, status, details, limits, reason, cause } = this;
+    const { code, message, status, details, limits, reason, provider, cause } = this;
     const param = this.param ?? undefined;
     const all = { ...this.headers, ...headers };
-    return new GatewayError(code, { message, status, param, details, limits, reason, cause, headers: all });
+    return new GatewayError(code, { message, status, param, details, limits, reason, provider, cause, headers: all });
   }
 }
 

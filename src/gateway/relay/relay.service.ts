@@ -5,6 +5,7 @@ import type { JsonObject } from '../../common/json/read.js';
 import { parseProviderJson, shapeToError } from '../../upstream/provider-error.js';
 import { OfferedEndpoints } from '../../upstream/providers/offered-endpoints.js';
 import type { ProviderRequest } from '../../upstream/providers/provider.types.js';
+import type { UpstreamAnswer } from '../../upstream/upstream.types.js';
 import { ProviderCallService } from '../provider-call.service.js';
 import type { ProviderContext } from '../provider-context.decorator.js';
 import { UsedUpLimits } from '../used-up-limits.js';
@@ -15,7 +16,7 @@ import { normaliseAnswer } from './normalise-answer.js';
 import { isNamed } from './object-ids.js';
 import type { OperationInput, ResourceProvider } from './operation.types.js';
 import { type RelayRequestParts, toOperationInput, toProviderRequest } from './relay-input.js';
-import { endpointOf, hasJsonBody, mayStreamEvents, objectsOf, type RelayRoute } from './relay-route.js';
+import { endpointOf, hasJsonBody, mayStreamEvents, methodOf, objectsOf, type RelayRoute } from './relay-route.js';
 import { type JsonAnswer, replyJson, streamTo } from './relay-reply.js';
 import type { ResourceArea } from './resource-area.js';
 import { withSunset } from './sunset.js';
@@ -128,9 +129,19 @@ export class RelayService {
         sinkFor: streamTo(route, response),
       });
       const { body } = answer;
-      return body === undefined ? undefined : normaliseAnswer(provider, route, input, { ...answer, body });
+      return body === undefined ? undefined : this.read(run, provider, input, { ...answer, body });
     }
-    return normaliseAnswer(provider, route, input, await this.calls.run(context, operation));
+    return this.read(run, provider, input, await this.calls.run(context, operation));
+  }
+
+  private read(
+    { route, context }: RelayRun,
+    provider: Extract<ResourceProvider, { kind: 'relay' }>,
+    input: OperationInput,
+    answer: UpstreamAnswer,
+  ): JsonAnswer {
+    if (methodOf(route) !== 'GET') this.calls.assertDone(context, answer);
+    return this.calls.readOrRefuse(context, answer, () => normaliseAnswer(provider, route, input, answer));
   }
 
   private async askMapped(
@@ -142,6 +153,7 @@ export class RelayService {
     if (mapped === undefined) throw new GatewayError('provider_not_supported');
     const ask = async (request: ProviderRequest): Promise<unknown> => {
       const answer = await this.calls.run(context, operationOf(route, input.body, request));
+      this.calls.assertDone(context, answer);
       return answer.body.length === 0 ? undefined : parseProviderJson(answer);
     };
     return { status: 200, json: await mapped(input, ask, context.virtualKey.credential) };

@@ -12,6 +12,7 @@ export function withUnknownOutcome(error: unknown, route: RelayRoute): unknown {
   return error.withHeaders(DO_NOT_RETRY);
 }
 
-function isOutcomeUnknown({ code, cause }: GatewayError): boolean {
-  return code === 'provider_invalid_response' || (cause instanceof UpstreamFailure && cause.wasSent);
+function isOutcomeUnknown({ code, cause, provider }: GatewayError): boolean {
+  if (code === 'provider_invalid_response' || provider?.isForeignPage === true) return true;
+  return cause instanceof UpstreamFailure && cause.wasSent;
 }

@@ -1,13 +1,13 @@
 // Probes servers with the official client: MCP revisions that begin with `initialize`, and the older transport (HTTP+SSE).
 import { UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
+import { SSEClientTransport, SseError } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { ErrorCode as RpcErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
 import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/types.js';
 import type { ErrorCode } from '../../common/errors/error-codes.js';
-import { GatewayError } from '../../common/errors/gateway.error.js';
+import { GatewayError, type ProviderSaid } from '../../common/errors/gateway.error.js';
 import { abortedWith } from '../../common/time/timeout.js';
 import { UpstreamFailure } from '../../upstream/upstream.types.js';
 import { endSession } from './handshake-check.js';
@@ -51,7 +51,8 @@ export async function askByHandshake(server: Reachable, probe: ProbeTransport): 
     };
   } catch (cause) {
     // The client does not always report an abort, and never its reason.
-    throw new GatewayError(probeFailure(deadline.aborted ? deadline.reason : cause), { cause });
+    const failed: unknown = deadline.aborted ? deadline.reason : cause;
+    throw new GatewayError(probeFailure(failed), { cause: failed, provider: answered(failed) });
   } finally {
     await client.close().catch(() => undefined);
     const sessionId = transport instanceof StreamableHTTPClientTransport ? transport.sessionId : undefined;
@@ -106,6 +107,13 @@ function probeFailure(error: unknown): ErrorCode {
   if (error instanceof StreamableHTTPError) return errorCodeForStatus(error.code);
   if (error instanceof SyntaxError || isZodError(error)) return 'provider_invalid_response';
   return 'provider_failed';
+}
+
+/** The status, where the server refused the request with one. */
+function answered(error: unknown): ProviderSaid | undefined {
+  if (error instanceof UnauthorizedError) return { status: 401 };
+  if (!(error instanceof StreamableHTTPError) && !(error instanceof SseError)) return undefined;
+  return error.code !== undefined && error.code >= 300 ? { status: error.code } : undefined;
 }
 
 /** Zod has two editions, and their errors are not always instances of Error. */

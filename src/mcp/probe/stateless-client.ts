@@ -39,7 +39,9 @@ export async function discover(url: URL, probe: ProbeTransport): Promise<Discove
   }
   const { status, mediaType, message } = answer;
   const isRefusal = status !== 401 && status !== 403 && (message !== undefined || OTHER_REFUSALS.includes(status));
-  if (status >= 300 && !isRefusal) throw new GatewayError(errorCodeForStatus(status), { reason: `upstream ${status}` });
+  if (status >= 300 && !isRefusal) {
+    throw new GatewayError(errorCodeForStatus(status), { reason: `upstream ${status}`, provider: { status } });
+  }
   // An empty answer may come from a server that does not know the request. A page does not come from an MCP server.
   if (status < 300 && message === undefined && mediaType !== '') {
     throw new GatewayError('provider_invalid_response', { reason: 'no response of JSON-RPC' });
@@ -118,6 +120,8 @@ function isOnlyOfOtherEra({ code, data }: JsonObject): boolean {
 }
 
 function refusalOf(answer: RpcAnswer): GatewayError {
-  if (answer.message?.['error'] !== undefined) return new GatewayError('provider_rejected');
-  return new GatewayError(answer.status < 300 ? 'provider_invalid_response' : errorCodeForStatus(answer.status));
+  const { status, message } = answer;
+  const isRefusal = message?.['error'] !== undefined;
+  if (status < 300) return new GatewayError(isRefusal ? 'provider_rejected' : 'provider_invalid_response');
+  return new GatewayError(isRefusal ? 'provider_rejected' : errorCodeForStatus(status), { provider: { status } });
 }

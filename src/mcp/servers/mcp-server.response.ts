@@ -148,6 +148,11 @@ export class McpServerTestResponse {
   /** Code of the error, when it did not. */
   readonly error?: string;
   /**
+   * Where the call failed: `dns`, `connect`, `tls`, `egress_refused`, `timeout`, `connection_lost`, `redirect`, `too_large`,
+   * `invalid_response`, or the status of the answer, such as `http_401`. Absent when no call was made.
+   */
+  readonly reason?: string;
+  /**
    * What is wrong with a secret reference, as its own test reports it, when `error` is `secret_unavailable` for that; or
    * `value_not_valid`, when the field does not take the secret.
    */

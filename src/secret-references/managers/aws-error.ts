@@ -5,7 +5,7 @@ import { isObject, stringOrUndefined } from '../../common/json/read.js';
 import { UpstreamFailure } from '../../upstream/upstream.types.js';
 import { AwsIdentityError } from '../../upstream/aws/aws-own-identity.js';
 import { REFUSED_CREDENTIALS } from '../../upstream/aws/aws-refusal.js';
-import { scrub } from './scrub.js';
+import { scrub } from '../../common/scrub.js';
 import { SecretError, type SecretErrorCode, TRANSPORT_CODES } from './secret-manager.types.js';
 
 /** Without the suffix `Exception`, which the same error has in one protocol and not in the other. */

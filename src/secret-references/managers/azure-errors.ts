@@ -3,7 +3,7 @@
 import { isObject, type JsonObject, parseForeignJson, stringOrUndefined } from '../../common/json/read.js';
 import { UpstreamFailure } from '../../upstream/upstream.types.js';
 import type { AzureAnswer } from './azure-http-client.js';
-import { scrub } from './scrub.js';
+import { scrub } from '../../common/scrub.js';
 import { SecretError, type SecretErrorCode, TRANSPORT_CODES } from './secret-manager.types.js';
 
 /** Codes inside of a 403 that speak of the secret and not of the caller. */

@@ -6,7 +6,7 @@ import type { HttpService } from '@nestjs/axios';
 import { isDeeperThan, MAX_JSON_DEPTH } from '../../common/json/scan.js';
 import { isObject, type JsonObject, parseForeignJson } from '../../common/json/read.js';
 import { UpstreamFailure } from '../../upstream/upstream.types.js';
-import { scrub } from './scrub.js';
+import { scrub } from '../../common/scrub.js';
 import { SecretError, TRANSPORT_CODES } from './secret-manager.types.js';
 
 /** Pauses in milliseconds before a node that lags behind (412) is asked again. */

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import type { LogFields } from '../../telemetry/tracing.js';
+import { failureReason, type FailureReason } from '../../upstream/failure-reason.js';
 import { SecretError, type SecretErrorCode } from '../managers/secret-manager.types.js';
 import { MappedValuesError } from './mapped-values.js';
 
@@ -7,6 +8,10 @@ interface FailedTest {
   readonly ok: false;
   readonly latency_ms: number;
   readonly error: string;
+  /** Where the call failed, when one was made. */
+  readonly reason?: FailureReason;
+  /** What the other side said, without secrets. */
+  readonly provider_message?: string;
   /** When a secret reference is the reason. `value_not_valid`: the field does not take the secret, which the reference's own test cannot find. */
   readonly secret_error?: SecretErrorCode | 'value_not_valid';
 }
@@ -28,10 +33,18 @@ export async function runTest<Details extends object>(
     return { ok: true, latency_ms: elapsed(), ...details };
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
-    const { code, reason, cause } = error;
+    const { code, reason, cause, provider } = error;
     fields.error_code = code;
     fields.error_reason = reason;
-    return { ok: false, latency_ms: elapsed(), error: code, ...secretErrorIn(cause) };
+    const where = failureReason(error);
+    return {
+      ok: false,
+      latency_ms: elapsed(),
+      error: code,
+      ...(where === undefined ? {} : { reason: where }),
+      ...(provider?.words === undefined ? {} : { provider_message: provider.words }),
+      ...secretErrorIn(cause),
+    };
   }
 }
 

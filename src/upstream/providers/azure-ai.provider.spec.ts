@@ -49,15 +49,4 @@ describe('azureAi', () => {
       accepts: [400, 422],
     });
   });
-
-  it.each([
-    [
-      { message: 'invalid request: list of documents must not be empty' },
-      'invalid request: list of documents must not be empty',
-    ],
-    [{ error: { code: 'unavailable_model', message: 'Unavailable model: x' } }, 'Unavailable model: x'],
-    [{ statusCode: 400, message: 'Bad' }, 'Bad'],
-  ])('reads the error %j', (body, message) => {
-    expect(azureAi.readError(body)).toEqual({ message });
-  });
 });

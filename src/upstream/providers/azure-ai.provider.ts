@@ -3,7 +3,6 @@
 import { bearer, buildRequest, headerKey, baseUrl, joinUrl, pathPrefix } from './build-request.js';
 import { IsIn } from 'class-validator';
 import { Optional } from '../../common/validation/optional.decorator.js';
-import { anyOf, nestedError, plainMessage } from './error-text.js';
 import { keyProblems, missingOptions } from './option-rules.js';
 import { ProviderOptions } from './provider-options.js';
 import type { Credential, ModelNames, Provider } from './provider.types.js';
@@ -33,7 +32,6 @@ export const azureAi: Provider<AzureAiOptions> = {
     const url = request.path === AZURE_RERANK_PATH ? rerankUrl(base) : joinUrl(base, request);
     return buildRequest(url, request, credentialHeaders(base, credential));
   },
-  readError: anyOf(nestedError, plainMessage),
   // The key is checked before the body, so a complaint about the empty body says that the key is good, for free.
   probe: { request: { method: 'POST', path: AZURE_RERANK_PATH, body: {} }, accepts: [400, 422] },
 };

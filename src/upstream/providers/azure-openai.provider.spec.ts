@@ -37,11 +37,4 @@ describe('azureOpenai', () => {
   it('requires a base URL', () => {
     expect(azureOpenai.checkOptions?.({}, 'k').map((problem) => problem.param)).toEqual(['config.base_url']);
   });
-
-  it.each([
-    { error: { code: '404', message: 'Resource not found' } },
-    { statusCode: 404, message: 'Resource not found' },
-  ])('reads the error %j', (body) => {
-    expect(azureOpenai.readError(body)).toEqual({ message: 'Resource not found' });
-  });
 });

@@ -1,7 +1,6 @@
 // Azure OpenAI. Source: https://learn.microsoft.com/rest/api/azureopenai/models/list and https://learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle, read 2026-11-21.
 import { buildRequest, headerKey, baseUrl, joinUrl, pathPrefix } from './build-request.js';
 import { AzureApiVersion, withApiVersion } from './azure-api-version.js';
-import { anyOf, nestedError, plainMessage } from './error-text.js';
 import { keyProblems, missingOptions } from './option-rules.js';
 import { ResourceProviderOptions } from './resource-provider-options.js';
 import type { Provider, ProviderRequest } from './provider.types.js';
@@ -27,7 +26,6 @@ export const azureOpenai: Provider<AzureOpenAiOptions> = {
     const url = addressOf(baseUrl(options), request, options.api_version);
     return buildRequest(url, request, { 'api-key': headerKey(credential) });
   },
-  readError: anyOf(nestedError, plainMessage),
   // Listing models is free and needs a valid key.
   probe: { request: { method: 'GET', path: '/models' }, accepts: [200] },
 };

@@ -189,12 +189,3 @@ describe('the options of bedrock', () => {
     expect(problems(KEY, 'a-key')).toEqual(['key']);
   });
 });
-
-describe('the errors of bedrock', () => {
-  it.each([
-    { message: 'The provided model identifier is invalid.' },
-    { Message: 'The provided model identifier is invalid.' },
-  ])('reads the error of bedrock %j', (body) => {
-    expect(provider.readError(body)).toEqual({ message: 'The provided model identifier is invalid.' });
-  });
-});

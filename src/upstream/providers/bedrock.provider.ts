@@ -10,7 +10,6 @@ import { areCredentialsRefused } from '../aws/aws-refusal.js';
 import { AWS_ROLE_ARN } from '../aws/aws-role-arn.js';
 import { buildRequest, baseUrl, joinUrl } from './build-request.js';
 import { type AwsCredentials, signAwsRequest } from '../aws/aws-signature.js';
-import { plainMessage } from './error-text.js';
 import { keyProblems, missingOptions, unusedOptions } from './option-rules.js';
 import { Sensitive } from './sensitive.decorator.js';
 import { ResourceProviderOptions } from './resource-provider-options.js';
@@ -98,7 +97,7 @@ export function createBedrockProvider(
           used !== undefined && areCredentialsRefused(answer) && awsCredentials.forget(credential, used),
       };
     },
-    readError: plainMessage,
+    refusesCredential: areCredentialsRefused,
     // AWS checks the signature before the body, so "your body is empty" (400) says that the credentials are good, for free.
     probe: { request: { method: 'POST', path: '/rerank', body: {} }, accepts: [400] },
   };

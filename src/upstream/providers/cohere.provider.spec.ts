@@ -20,8 +20,4 @@ describe('cohere', () => {
   it("knows Cohere's status for an invalid token", () => {
     expect(cohere.credentialStatuses).toContain(498);
   });
-
-  it("reads Cohere's errors", () => {
-    expect(cohere.readError({ id: 'x', message: 'invalid api token' })).toEqual({ message: 'invalid api token' });
-  });
 });

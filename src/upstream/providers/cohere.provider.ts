@@ -1,7 +1,6 @@
 import { bearer, buildRequest, baseUrl, joinUrl } from './build-request.js';
 
 // Provider P1. Source: https://docs.cohere.com/reference/about and https://docs.cohere.com/reference/errors, read 2026-11-21.
-import { plainMessage } from './error-text.js';
 import { keyProblems } from './option-rules.js';
 import { ProviderOptions } from './provider-options.js';
 import type { Provider } from './provider.types.js';
@@ -18,7 +17,6 @@ export const cohere: Provider<CohereOptions> = {
     const url = joinUrl(baseUrl(credential.options, 'https://api.cohere.com'), request);
     return buildRequest(url, request, bearer(credential));
   },
-  readError: plainMessage,
   // Cohere's own status for an invalid token.
   credentialStatuses: [498],
   // Listing models is free and needs a valid key.

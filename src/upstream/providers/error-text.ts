@@ -1,51 +1,120 @@
-import { isObject, stringOrUndefined } from '../../common/json/read.js';
-import type { ProviderErrorText } from './provider.types.js';
+// The error bodies of all providers, and of what stands in front of them: proxies, other gateways, web frameworks. One reader for
+// all, since a base URL may lead anywhere. The forms were collected from the providers' own pages, read 2026-11-21.
+import { isObject, type JsonObject, parseForeignJson, stringOrUndefined } from '../../common/json/read.js';
+import { firstHeader, type UpstreamAnswer } from '../upstream.types.js';
 
-type ErrorForm = (body: unknown) => ProviderErrorText | undefined;
+/** The provider's own words about a failure, unchecked and of any length. */
+export interface ProviderErrorText {
+  readonly message?: string | undefined;
+  readonly param?: string | undefined;
+  readonly code?: string | undefined;
+  readonly type?: string | undefined;
+}
 
-/** Tries the forms in order; the first that fits gives the text. */
-export function anyOf(...forms: readonly ErrorForm[]): ErrorForm {
-  return (body) => {
-    for (const form of forms) {
-      const text = form(body);
-      if (text !== undefined) return text;
-    }
-    return undefined;
+const NOTHING: ProviderErrorText = {};
+
+/** Deeper than any known form: `{"detail": [{"error": {"message": "…"}}]}`. */
+const MAX_DEPTH = 4;
+/** Of a list of broken rules. */
+const MAX_ITEMS = 20;
+
+/** Fields that hold the error itself, the most telling first. */
+const HOLDERS = ['error', 'detail', 'errors', 'fault'] as const;
+const MESSAGES = ['message', 'Message', 'msg', 'error_message', 'error_description', 'faultstring', 'title'] as const;
+/** Another gateway keeps what its own provider said. */
+const CODES = ['provider_code', 'code', 'errorcode', 'error_code'] as const;
+/** `status` is a word at Google and Pinecone, and a number elsewhere. */
+const TYPES = ['provider_type', 'type', 'error_type', '__type', 'status'] as const;
+
+/** What an error answer says, in whatever form; empty where it says nothing. */
+export function readProviderError(answer: UpstreamAnswer): ProviderErrorText {
+  const value = parseForeignJson(answer.body);
+  const said = value === undefined ? readPlainText(answer) : readValue(value, MAX_DEPTH);
+  const { code = firstHeader(answer.headers, 'x-ms-error-code'), type = awsType(answer) } = said;
+  return { ...said, code, type };
+}
+
+function readValue(value: unknown, depth: number): ProviderErrorText {
+  if (depth === 0) return NOTHING;
+  if (typeof value === 'string') return { message: value.trim() || undefined };
+  if (Array.isArray(value)) return readList(value, depth);
+  return isObject(value) ? readFields(value, depth) : NOTHING;
+}
+
+/** The words of all items; parameter, code and type of the first that has them. */
+function readList(items: readonly unknown[], depth: number): ProviderErrorText {
+  const read = items.slice(0, MAX_ITEMS).map((item) => readValue(item, depth - 1));
+  const messages = read.map(({ message }) => message).filter((message) => message !== undefined);
+  const first = read.find(({ message }) => message !== undefined) ?? NOTHING;
+  return { ...first, message: messages.length === 0 ? undefined : messages.join('; ') };
+}
+
+function readFields(fields: JsonObject, depth: number): ProviderErrorText {
+  const own = {
+    message: textIn(fields, MESSAGES),
+    param: stringOrUndefined(fields['param']) || fieldName(fields['loc']),
+    code: wordIn(fields, CODES),
+    type: wordIn(fields, TYPES),
   };
+  if (own.message !== undefined && own.param !== undefined && Array.isArray(fields['loc'])) {
+    return { ...own, message: `${own.param}: ${own.message}` };
+  }
+  for (const holder of HOLDERS) {
+    const held = fields[holder];
+    const inner = readValue(held, depth - 1);
+    if (inner.message === undefined) continue;
+    // `{"error": "Bad Request", "message": "top_n is too large"}`: a mere name beside the sentence.
+    if (holder === 'error' && typeof held === 'string' && own.message !== undefined) {
+      return { ...own, code: own.code ?? inner.message };
+    }
+    return {
+      message: inner.message,
+      param: inner.param ?? own.param,
+      code: inner.code ?? own.code,
+      type: inner.type ?? own.type,
+    };
+  }
+  // Without a sentence the object may still name its error, or a field and what is wrong with it.
+  const { error } = fields;
+  return own.message === undefined && isObject(error) ? { ...own, ...present(readValue(error, depth - 1)) } : own;
 }
 
-/** `{"message": "…"}`, with AWS's capital spelling as well. */
-export function plainMessage(body: unknown): ProviderErrorText | undefined {
-  if (!isObject(body)) return undefined;
-  return textOf(body['message'] ?? body['Message']);
+/** `["body", "documents", 0]` → `documents.0`: the first part says where the field was, not what it is called. */
+function fieldName(location: unknown): string | undefined {
+  if (!Array.isArray(location)) return undefined;
+  return location.slice(1, MAX_ITEMS).map(String).join('.') || undefined;
 }
 
-/** `{"error": {"message": "…", "param": "…"}}`, and `{"error": "…"}`. */
-export function nestedError(body: unknown): ProviderErrorText | undefined {
-  if (!isObject(body)) return undefined;
-  const { error } = body;
-  if (!isObject(error)) return textOf(error);
-  return textOf(error['message'], stringOrUndefined(error['param']));
+function textIn(fields: JsonObject, names: readonly string[]): string | undefined {
+  for (const name of names) {
+    const text = stringOrUndefined(fields[name])?.trim();
+    if (text) return text;
+  }
+  return undefined;
 }
 
-/** `{"detail": "…"}`, and FastAPI's list of broken rules: `{"detail": [{"loc": ["body", "query"], "msg": "…"}]}`. */
-export function detail(body: unknown): ProviderErrorText | undefined {
-  if (!isObject(body)) return undefined;
-  const value = body['detail'];
-  if (!Array.isArray(value)) return textOf(value);
-  const rules = value.map(brokenRule).filter((rule) => rule !== undefined);
-  return textOf(rules.map((rule) => rule.message).join('; '), rules[0]?.param);
+/** A name, or a number as text. */
+function wordIn(fields: JsonObject, names: readonly string[]): string | undefined {
+  for (const name of names) {
+    const value = fields[name];
+    if (typeof value === 'number' && name !== 'status') return String(value);
+    if (typeof value === 'string' && value !== '' && value !== 'about:blank') return value;
+  }
+  return undefined;
 }
 
-function brokenRule(item: unknown): ProviderErrorText | undefined {
-  if (!isObject(item) || typeof item['msg'] !== 'string') return undefined;
-  const location: readonly unknown[] = Array.isArray(item['loc']) ? item['loc'] : [];
-  // The first part says where the field was (body, query), not what it is called.
-  const param = location.slice(1).map(String).join('.');
-  return param === '' ? { message: item['msg'] } : { message: `${param}: ${item['msg']}`, param };
+function present(text: ProviderErrorText): ProviderErrorText {
+  return Object.fromEntries(Object.entries(text).filter(([, value]) => value !== undefined));
 }
 
-function textOf(message: unknown, param?: string): ProviderErrorText | undefined {
-  if (typeof message !== 'string' || message === '') return undefined;
-  return param === undefined || param === '' ? { message } : { message, param };
+/** A sentence, not the page of some proxy. */
+function readPlainText({ headers, body }: UpstreamAnswer): ProviderErrorText {
+  const type = (firstHeader(headers, 'content-type') ?? '').toLowerCase();
+  const text = type.startsWith('text/plain') ? body.toString('utf8').trim() : '';
+  return text === '' || text.startsWith('<') ? NOTHING : { message: text };
+}
+
+/** `ValidationException:http://internal.amazon.com/…`, or with a namespace: `com.amazon.coral#ValidationException`. */
+function awsType({ headers }: UpstreamAnswer): string | undefined {
+  return firstHeader(headers, 'x-amzn-errortype')?.split(':', 1)[0]?.split('#').at(-1) || undefined;
 }

@@ -16,15 +16,4 @@ describe('jina', () => {
   it('tests the key with one document of one word', () => {
     expect(jina.probe?.request).toMatchObject({ method: 'POST', path, body: { query: 'a', documents: ['a'] } });
   });
-
-  it.each([
-    [{ detail: 'no' }, { message: 'no' }],
-    [
-      { detail: [{ loc: ['body', 'query'], msg: 'Field required' }] },
-      { message: 'query: Field required', param: 'query' },
-    ],
-    [{ code: 'INPUT_MODEL_NOT_FOUND', message: 'Unknown model' }, { message: 'Unknown model' }],
-  ])('reads the error %j', (body, text) => {
-    expect(jina.readError(body)).toEqual(text);
-  });
 });

@@ -1,7 +1,6 @@
 import { bearer, buildRequest, baseUrl, joinUrl } from './build-request.js';
 
 // Provider P3. Source: https://api.jina.ai/redoc#tag/rerank and https://jina.ai/reranker, read 2026-11-21.
-import { anyOf, detail, plainMessage } from './error-text.js';
 import { keyProblems } from './option-rules.js';
 import { ProviderOptions } from './provider-options.js';
 import type { Provider } from './provider.types.js';
@@ -18,7 +17,6 @@ export const jina: Provider<JinaOptions> = {
     const url = joinUrl(baseUrl(credential.options, 'https://api.jina.ai'), request);
     return buildRequest(url, request, bearer(credential));
   },
-  readError: anyOf(detail, plainMessage),
   // Jina has no free request that needs a key: this is the smallest one, a few tokens of its cheaper reranker.
   probe: {
     request: {

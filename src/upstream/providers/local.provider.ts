@@ -15,7 +15,6 @@ export const local: Provider<LocalOptions> = {
   address() {
     throw new GatewayError('provider_not_supported');
   },
-  readError: () => undefined,
   probe: undefined,
 };
 

@@ -32,11 +32,4 @@ describe('openaiCompatible', () => {
     expect(openaiCompatible.checkOptions?.({}, undefined).map((problem) => problem.param)).toEqual(['config.base_url']);
     expect(openaiCompatible.checkOptions?.({ base_url }, undefined)).toEqual([]);
   });
-
-  it.each([{ error: { message: 'no' } }, { error: 'no' }, { detail: 'no' }, { message: 'no' }])(
-    'reads the error %j',
-    (body) => {
-      expect(openaiCompatible.readError(body)).toEqual({ message: 'no' });
-    },
-  );
 });

@@ -1,7 +1,6 @@
 // Servers that speak OpenAI's API. Source: https://platform.openai.com/docs/api-reference, read 2026-11-21.
 import { bearer, buildRequest, baseUrl, joinUrl } from './build-request.js';
 import { AzureApiVersion, withApiVersion } from './azure-api-version.js';
-import { anyOf, detail, nestedError, plainMessage } from './error-text.js';
 import { missingOptions } from './option-rules.js';
 import { ResourceProviderOptions } from './resource-provider-options.js';
 import type { Provider } from './provider.types.js';
@@ -25,8 +24,6 @@ export const openaiCompatible: Provider<OpenAiCompatibleOptions> = {
     const url = joinUrl(baseUrl(options), withApiVersion(request, options.api_version));
     return buildRequest(url, request, credential.key === undefined ? {} : bearer(credential));
   },
-  // Such servers agree on answers more than on errors.
-  readError: anyOf(nestedError, detail, plainMessage),
   // Free everywhere; a server that wants no key answers it as well.
   probe: { request: { method: 'GET', path: '/models' }, accepts: [200] },
 };

@@ -25,9 +25,4 @@ describe('openai', () => {
   it('tests the key with a list of models', () => {
     expect(openai.probe && urlOf(openai, {}, openai.probe.request)).toBe('https://api.openai.com/v1/models');
   });
-
-  it("reads OpenAI's errors", () => {
-    const body = { error: { message: 'Invalid limit', type: 'invalid_request_error', param: 'limit', code: null } };
-    expect(openai.readError(body)).toEqual({ message: 'Invalid limit', param: 'limit' });
-  });
 });

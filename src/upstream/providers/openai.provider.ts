@@ -3,7 +3,6 @@ import { Matches, MaxLength } from 'class-validator';
 import { Optional } from '../../common/validation/optional.decorator.js';
 import { bearer, buildRequest, baseUrl, joinUrl } from './build-request.js';
 import { VISIBLE_ASCII } from '../../common/constants.js';
-import { nestedError } from './error-text.js';
 import { keyProblems } from './option-rules.js';
 import { ResourceProviderOptions } from './resource-provider-options.js';
 import type { Provider } from './provider.types.js';
@@ -37,7 +36,6 @@ export const openai: Provider<OpenAiOptions> = {
       ...(project === undefined ? {} : { 'openai-project': project }),
     });
   },
-  readError: nestedError,
   // Listing models is free and needs a valid key.
   probe: { request: { method: 'GET', path: '/models' }, accepts: [200] },
 };

@@ -31,9 +31,4 @@ describe('pinecone', () => {
       'https://api.pinecone.io/models?type=rerank',
     );
   });
-
-  it("reads Pinecone's errors", () => {
-    const body = { error: { code: 'INVALID_ARGUMENT', message: 'Bad request.' }, status: 400 };
-    expect(pinecone.readError(body)).toEqual({ message: 'Bad request.' });
-  });
 });

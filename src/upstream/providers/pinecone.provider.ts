@@ -2,7 +2,6 @@
 import { Matches } from 'class-validator';
 import { buildRequest, headerKey, baseUrl, joinUrl } from './build-request.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
-import { anyOf, nestedError, plainMessage } from './error-text.js';
 import { keyProblems } from './option-rules.js';
 import { ProviderOptions } from './provider-options.js';
 import type { Provider } from './provider.types.js';
@@ -30,7 +29,6 @@ export const pinecone: Provider<PineconeOptions> = {
       'x-pinecone-api-version': options.api_version ?? PINECONE_API_VERSION,
     });
   },
-  readError: anyOf(nestedError, plainMessage),
   // Listing models is free and needs a valid key.
   probe: { request: { method: 'GET', path: '/models', query: { type: 'rerank' } }, accepts: [200] },
 };

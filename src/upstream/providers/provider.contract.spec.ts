@@ -71,13 +71,6 @@ describe('every provider', () => {
       const problems = provider.checkOptions?.(plainToInstance(provider.optionsClass, {}), undefined) ?? [];
       for (const { param, message } of problems) expect(message.startsWith(`${param} `)).toBe(true);
     }));
-
-  it('reads nothing from an error body of an unknown form', () =>
-    forEvery(ALL, (provider) => {
-      for (const body of [undefined, null, '', 'text', 7, [], {}, { surprise: 1 }]) {
-        expect(provider.readError(body)).toBeUndefined();
-      }
-    }));
 });
 
 const credentialFor = (provider: Provider) =>

@@ -1,5 +1,5 @@
 import type { FieldProblem } from '../../common/errors/gateway.error.js';
-import type { RequestSigner, UpstreamRequest } from '../upstream.types.js';
+import type { RequestSigner, UpstreamHead, UpstreamRequest } from '../upstream.types.js';
 
 export const PROVIDER_SLUGS = [
   'cohere',
@@ -54,13 +54,7 @@ export interface ProviderRequest {
  */
 export type Ask = (request: ProviderRequest) => Promise<unknown>;
 
-/** The provider's own words about a failure, read from its error body. */
-export interface ProviderErrorText {
-  readonly message: string;
-  readonly param?: string;
-}
-
-/** One provider: its address, its credential, its error bodies. One file each in this folder. */
+/** One provider: its address and its credential. One file each in this folder. */
 export interface Provider<Options extends BaseProviderOptions = BaseProviderOptions> {
   readonly slug: ProviderSlug;
   readonly name: string;
@@ -74,10 +68,10 @@ export interface Provider<Options extends BaseProviderOptions = BaseProviderOpti
   address(request: ProviderRequest, credential: Credential<Options>): UpstreamRequest;
   /** Signs each attempt, for providers whose signature covers the body and the time. */
   signer?(credential: Credential<Options>): RequestSigner;
-  /** Reads the provider's error body; undefined when it is not in a known form. */
-  readError(body: unknown): ProviderErrorText | undefined;
   /** Statuses besides 401 and 403 that mean that the credential was refused. */
   readonly credentialStatuses?: readonly number[];
+  /** Where a 403 can mean that the credential itself was refused: whether this one does. */
+  refusesCredential?(head: UpstreamHead): boolean;
   /** A cheap request that shows whether the credential works; `accepts` lists the statuses of success. */
   readonly probe: { readonly request: ProviderRequest; readonly accepts: readonly number[] } | undefined;
 }

@@ -19,10 +19,4 @@ describe('voyage', () => {
   it('tests the key with one document of one word', () => {
     expect(voyage.probe?.request).toMatchObject({ method: 'POST', path, body: { query: 'a', documents: ['a'] } });
   });
-
-  it("reads Voyage's errors", () => {
-    expect(voyage.readError({ detail: 'Provided API key is invalid.' })).toEqual({
-      message: 'Provided API key is invalid.',
-    });
-  });
 });

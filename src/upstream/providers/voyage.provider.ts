@@ -1,7 +1,6 @@
 import { bearer, buildRequest, baseUrl, joinUrl } from './build-request.js';
 
 // Provider P2. Source: https://docs.voyageai.com/reference/reranker-api and https://docs.voyageai.com/docs/error-codes, read 2026-11-21.
-import { anyOf, detail, plainMessage } from './error-text.js';
 import { keyProblems } from './option-rules.js';
 import { ProviderOptions } from './provider-options.js';
 import type { Provider } from './provider.types.js';
@@ -19,7 +18,6 @@ export const voyage: Provider<VoyageOptions> = {
     const url = joinUrl(baseUrl(credential.options, 'https://api.voyageai.com'), request);
     return buildRequest(url, request, bearer(credential));
   },
-  readError: anyOf(detail, plainMessage),
   // Voyage has no free request that needs a key: this is the smallest one, a few tokens of its cheapest current reranker.
   probe: {
     request: {

@@ -1,15 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
-import { CohereOptions } from '../upstream/providers/cohere.provider.js';
-import { BedrockOptions } from '../upstream/providers/bedrock.provider.js';
-import type { Credential } from '../upstream/providers/provider.types.js';
-import { withoutSecrets } from './without-secrets.js';
+import { CohereOptions } from './providers/cohere.provider.js';
+import { BedrockOptions } from './providers/bedrock.provider.js';
+import type { Credential } from './providers/provider.types.js';
+import { secretsOf, withoutSecrets } from './without-secrets.js';
 
 const KEY = 'sk-1234/5678+90"\\';
 const COHERE = { optionsClass: CohereOptions };
 const credential: Credential = { key: KEY, options: {}, organisationId: 'org-1' };
 
 function clean(body: unknown, provider = COHERE, used = credential): unknown {
-  return JSON.parse(withoutSecrets(Buffer.from(JSON.stringify(body)), provider, used).toString());
+  return JSON.parse(withoutSecrets(Buffer.from(JSON.stringify(body)), secretsOf(provider, used)).toString());
 }
 
 describe('withoutSecrets', () => {
@@ -23,7 +23,7 @@ describe('withoutSecrets', () => {
 
   it('masks a key whose slashes are escaped', () => {
     const body = Buffer.from('{"message":"bad sk-1234\\/5678+90\\"\\\\"}');
-    expect(withoutSecrets(body, COHERE, credential).toString()).toBe('{"message":"bad ****"}');
+    expect(withoutSecrets(body, secretsOf(COHERE, credential)).toString()).toBe('{"message":"bad ****"}');
   });
 
   it('masks sealed options, and keeps the open ones', () => {
@@ -43,7 +43,9 @@ describe('withoutSecrets', () => {
     const body = Buffer.from('"AKIDEXAMPLE123456789 12345678"');
     const mapped = ['aws_access_key_id', 'timeout_ms'];
     const used = { ...credential, options };
-    expect(withoutSecrets(body, { optionsClass: BedrockOptions }, used, mapped).toString()).toBe('"**** 12345678"');
+    expect(withoutSecrets(body, secretsOf({ optionsClass: BedrockOptions }, used, mapped)).toString()).toBe(
+      '"**** 12345678"',
+    );
   });
 
   it('masks the longer of two secrets first when it contains the other', () => {
@@ -59,6 +61,6 @@ describe('withoutSecrets', () => {
     ['a virtual key without secrets', { ...credential, key: undefined }],
   ])('returns %s unchanged', (_what, used) => {
     const body = Buffer.from([0x61, 0xff, 0x62]);
-    expect(withoutSecrets(body, COHERE, used)).toBe(body);
+    expect(withoutSecrets(body, secretsOf(COHERE, used))).toBe(body);
   });
 });

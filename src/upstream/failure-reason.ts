@@ -1,0 +1,71 @@
+import { errorCodeOf } from '../common/errors/describe-error.js';
+import { GatewayError } from '../common/errors/gateway.error.js';
+import { EgressRefusedError } from './egress/egress-refused.error.js';
+import { SlowLookupError } from './egress/slow-lookup.error.js';
+import { UpstreamFailure, type UpstreamFailureKind } from './upstream.types.js';
+
+/** Where a call failed, for the administrator who set it up: `http_401` and so on are the status of the answer. */
+export type FailureReason =
+  | 'dns'
+  | 'connect'
+  | 'tls'
+  | 'egress_refused'
+  | 'timeout'
+  | 'connection_lost'
+  | 'redirect'
+  | 'too_large'
+  | 'invalid_response'
+  | `http_${number}`;
+
+/** Errors wrap one another; a cycle must not hang. */
+const MAX_CAUSES = 8;
+
+const DNS_CODES: ReadonlySet<string> = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NODATA', 'EAI_NONAME']);
+/** Of OpenSSL and of Node's check of certificates. */
+const TLS_CODE =
+  /^(?:ERR_SSL_|ERR_TLS_|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|EPROTO$|HOSTNAME_MISMATCH$|INVALID_CA$|PATH_LENGTH_EXCEEDED$)/;
+
+const REASONS: Readonly<Record<Exclude<UpstreamFailureKind, 'caller_gone'>, FailureReason>> = {
+  refused_by_egress: 'egress_refused',
+  connect: 'connect',
+  broken: 'connection_lost',
+  incomplete: 'connection_lost',
+  interim: 'invalid_response',
+  timeout: 'timeout',
+  too_large: 'too_large',
+  redirect: 'redirect',
+};
+
+/** undefined: the call was not made. */
+export function failureReason(error: unknown): FailureReason | undefined {
+  if (error instanceof GatewayError && error.provider !== undefined) return `http_${error.provider.status}`;
+  const causes = causesOf(error);
+  if (causes.some((cause) => cause instanceof EgressRefusedError)) return 'egress_refused';
+  if (causes.some((cause) => cause instanceof SlowLookupError)) return 'dns';
+  const codes = causes.map(errorCodeOf).filter((code) => code !== undefined);
+  if (codes.some((code) => DNS_CODES.has(code))) return 'dns';
+  if (codes.some((code) => TLS_CODE.test(code))) return 'tls';
+  const failure = causes.find((cause) => cause instanceof UpstreamFailure);
+  if (failure !== undefined) return failure.kind === 'caller_gone' ? undefined : REASONS[failure.kind];
+  if (!(error instanceof GatewayError)) return undefined;
+  switch (error.code) {
+    case 'provider_timeout':
+      return 'timeout';
+    case 'provider_failed':
+      return codes.length > 0 ? 'connect' : undefined;
+    case 'provider_invalid_response':
+      return 'invalid_response';
+    default:
+      return undefined;
+  }
+}
+
+function causesOf(error: unknown): readonly Error[] {
+  const causes: Error[] = [];
+  let next = error;
+  while (next instanceof Error && causes.length < MAX_CAUSES) {
+    causes.push(next);
+    next = next.cause ?? (next instanceof AggregateError ? next.errors[0] : undefined);
+  }
+  return causes;
+}

@@ -1,0 +1,35 @@
+import { sensitiveFields } from './providers/sensitive.decorator.js';
+import type { Credential, Provider } from './providers/provider.types.js';
+
+const MASK = '****';
+/** Shorter values may be part of ordinary words, and are too weak to be secrets. */
+const MIN_SECRET_LENGTH = 8;
+
+/**
+ * The secrets of a credential: its key, and the options that are sealed.
+ * @param mapped options that come from secret references, and are secrets whatever they are otherwise
+ */
+export function secretsOf(
+  { optionsClass }: Pick<Provider, 'optionsClass'>,
+  { key, options }: Pick<Credential, 'key' | 'options'>,
+  mapped: readonly string[] = [],
+): readonly string[] {
+  const names = [...sensitiveFields(optionsClass), ...mapped];
+  const values: readonly unknown[] = [key, ...names.map((name) => Reflect.get(options, name))];
+  return values.filter((value) => typeof value === 'string').filter((value) => value.length >= MIN_SECRET_LENGTH);
+}
+
+/** The body of a provider's answer without the secrets: some providers repeat the key that they refuse. */
+export function withoutSecrets(body: Buffer, secrets: readonly string[]): Buffer {
+  const text = body.toString('utf8');
+  const found = secrets.flatMap(spellingsOf).filter((spelling) => text.includes(spelling));
+  // Longest first: one may hold another.
+  found.sort((a, b) => b.length - a.length);
+  return found.length === 0 ? body : Buffer.from(found.reduce((rest, secret) => rest.replaceAll(secret, MASK), text));
+}
+
+/** As it is, and as JSON may spell it: with escaped quotes, backslashes and slashes. */
+function spellingsOf(secret: string): readonly string[] {
+  const quoted = JSON.stringify(secret).slice(1, -1);
+  return [secret, quoted, quoted.replaceAll('/', '\\/')];
+}
