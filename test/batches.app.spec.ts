@@ -38,6 +38,27 @@ describe('batches through the official SDK', () => {
     expect(gateway.provider.calls).toHaveLength(Math.ceil(250 / limit));
   });
 
+  it('lists each of 145 batches once at a server that leaves has_more out', async () => {
+    const all = batches(145);
+    gateway.provider.replyWith((response, call) => {
+      const query = new URL(call.path, 'http://provider').searchParams;
+      const start = all.findIndex(({ id }) => id === query.get('after')) + 1;
+      json({ data: all.slice(start, start + Number(query.get('limit'))) })(response, call);
+    });
+    const seen: string[] = [];
+    for await (const batch of client().batches.list()) seen.push(batch.id);
+    expect(seen).toEqual(all.map((batch) => batch.id));
+    expect(gateway.provider.calls).toHaveLength(8);
+  });
+
+  it('lists each batch once at a server that knows neither limit nor cursor', async () => {
+    const all = batches(45);
+    gateway.provider.replyWith(json({ data: all }));
+    const seen: string[] = [];
+    for await (const batch of client().batches.list()) seen.push(batch.id);
+    expect(seen).toEqual(all.map((batch) => batch.id));
+  });
+
   it("passes the provider's bytes through, including unknown fields, order and spacing", async () => {
     const body = '{ "object":"list",\n "has_more":false, "data":[{"id":"batch_1","zzz":1.50}] }';
     gateway.provider.replyWith(text(body, 'application/json'));
@@ -110,7 +131,9 @@ describe('batches through the official SDK', () => {
     [json({ error: { message: 'Incorrect API key provided: sk-123' } }, 401), 502, 'provider_credential_rejected'],
     [json({ error: { message: 'No batch found', param: 'batch_id' } }, 404), 404, 'provider_rejected'],
     [json({ error: { message: 'slow down' } }, 429, { 'retry-after': '17' }), 429, 'provider_rate_limited'],
-    [text('<html>bad gateway</html>', 'text/html', 502), 502, 'provider_invalid_response'],
+    [text('<html>bad gateway</html>', 'text/html', 502), 502, 'provider_failed'],
+    [json({ error: { message: 'No such batch', code: 404 } }), 404, 'provider_rejected'],
+    [json({ error: 'busy' }), 502, 'provider_failed'],
     [text('<html>hello</html>', 'text/html', 200), 502, 'provider_invalid_response'],
     [hangUp, 502, 'provider_failed'],
     [silence, 504, 'provider_timeout'],

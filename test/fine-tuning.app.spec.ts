@@ -87,6 +87,15 @@ describe('a fine-tuning job', () => {
     expect(onlyCall(gateway.provider).body).toBe(sent);
   });
 
+  it('completes the jobs of a compatible server, in lists too', async () => {
+    const askCompatible = plainly(gateway, await gateway.virtualKey('openai-compatible'));
+    const complete = { error: { code: null, message: null, param: null }, result_files: [], trained_tokens: null };
+    gateway.provider.replyWith(json({ id: 'ftjob-1', status: 'running' }));
+    expect(jsonOf(await askCompatible('GET', `${JOBS}/ftjob-1`))).toMatchObject({ status: 'running', ...complete });
+    gateway.provider.replyWith(json({ data: [{ id: 'ftjob-1' }] }));
+    expect(jsonOf(await askCompatible('GET', JOBS))).toMatchObject({ has_more: false, data: [complete] });
+  });
+
   it.each([
     [`${JOBS}?limit=0`, 'limit'],
     [`${JOBS}?limit=101`, 'limit'],

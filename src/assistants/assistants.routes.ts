@@ -128,6 +128,7 @@ export const ASSISTANTS_ROUTES: readonly RelayRoute[] = [
     scope: 'threads.list',
     query: OrderedCursorQuery,
     response: ThreadRunListResponse,
+    needsIds: true,
     about: THREAD,
   },
   {

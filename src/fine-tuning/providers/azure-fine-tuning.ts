@@ -2,6 +2,7 @@
 import { isObject, type JsonObject } from '../../common/json/read.js';
 import type { ResourceProvider } from '../../gateway/relay/operation.types.js';
 import { fromProviderStatus } from '../../gateway/relay/provider-status.js';
+import { NO_ERROR, withRequiredFields } from './job-fields.js';
 import { ENDED_JOB_STATUSES, JOB_STATUSES, type JobStatus } from '../fine-tuning.response.js';
 
 /** In lower case: OpenAI's own words, Azure's, those of older versions, and the other spelling. */
@@ -17,25 +18,6 @@ const STATUSES: ReadonlyMap<string, JobStatus> = new Map([
 ]);
 const ENDED: ReadonlySet<string | null> = new Set(ENDED_JOB_STATUSES);
 
-const NO_ERROR: JsonObject = { code: null, message: null, param: null };
-
-/** The required fields of OpenAI's API. */
-const ABSENT: JsonObject = {
-  id: null,
-  object: 'fine_tuning.job',
-  created_at: null,
-  error: NO_ERROR,
-  fine_tuned_model: null,
-  finished_at: null,
-  model: null,
-  result_files: [],
-  status: null,
-  trained_tokens: null,
-  training_file: null,
-  validation_file: null,
-  seed: null,
-};
-
 export const azureFineTuning: ResourceProvider & { readonly kind: 'relay' } = {
   kind: 'relay',
   slug: 'azure-openai',
@@ -43,10 +25,7 @@ export const azureFineTuning: ResourceProvider & { readonly kind: 'relay' } = {
     const { error, result_files: files } = job;
     const status = fromProviderStatus(job['status'], STATUSES, 'running');
     return {
-      // The first spread keeps the order of Azure's fields, the last one keeps Azure's values.
-      ...job,
-      ...ABSENT,
-      ...job,
+      ...withRequiredFields(job),
       ...status,
       error: isObject(error) ? { ...NO_ERROR, ...error } : NO_ERROR,
       result_files: Array.isArray(files) ? files : [],

@@ -20,30 +20,75 @@ const CREATE = { ...ROW, kind: 'create', creates: { kind: 'file', idField: 'id' 
 
 type Case = Parameters<typeof normaliseAnswer>;
 
-function normalised(provider: Case[0], route: Case[1], body: unknown) {
-  const bytes = Buffer.from(JSON.stringify(body));
-  const answer = normaliseAnswer(provider, route, { params: {} }, { status: 200, headers: {}, body: bytes });
-  return { json: answer.json, isAsItCame: answer.bytes === bytes };
+function normalised(provider: Case[0], route: Case[1], body: unknown, query: Case[2]['query'] = {}) {
+  const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+  const answer = normaliseAnswer(provider, route, { params: {}, query }, { status: 200, headers: {}, body: bytes });
+  return { json: answer.json, isAsItCame: answer.bytes === bytes, text: String(answer.bytes) };
 }
+
+const ids = (count: number) => Array.from({ length: count }, (_, index) => ({ id: `file-${index}` }));
 
 describe('normaliseAnswer', () => {
   it.each([
     ['a list', LIST, { object: 'list', data: [], has_more: true, more: 1 }],
-    // `has_more`, or its absence, decides whether a client reads further pages.
-    ['a list without its envelope', LIST, { data: [1] }],
     ['an object', ITEM, { id: 'x', odd: true }],
     ['what was made, whatever it is', CREATE, { odd: true }],
   ])('returns a response unchanged: %s', (_what, route, body) => {
-    expect(normalised(PLAIN, route, body)).toEqual({ json: body, isAsItCame: true });
+    expect(normalised(PLAIN, route, body)).toMatchObject({ json: body, isAsItCame: true });
   });
 
   it('returns a response without a documented format unchanged', () => {
     const list = { ...LIST, response: undefined };
-    expect(normalised(MENDED, list, { data: [{}] })).toEqual({ json: { data: [{}] }, isAsItCame: true });
+    const body = { object: 'list', data: [{}], has_more: false };
+    expect(normalised(MENDED, list, body)).toMatchObject({ json: body, isAsItCame: true });
+  });
+
+  it('returns a response unchanged that normalising does not change', () => {
+    const same = { ...PLAIN, normalise: (item: JsonObject) => ({ ...item }) };
+    const text = '{ "object": "list", "data": [{ "id": "a", "n": 1.50 }], "has_more": false }';
+    expect(normalised(same, LIST, text)).toMatchObject({ isAsItCame: true, text });
+    expect(normalised(same, ITEM, '{ "id": "a" }').isAsItCame).toBe(true);
+  });
+
+  it.each([
+    [ids(20), { limit: '20' }, true],
+    [ids(19), { limit: '20' }, false],
+    [ids(0), { limit: '20' }, false],
+    // The server ignores the limit, and knows the cursor.
+    [ids(50), { limit: '20', after: 'file-x' }, true],
+    [ids(50), {}, false],
+    [ids(10_000), {}, true],
+  ])('fills in what is missing of an envelope (%#)', (data, query, hasMore) => {
+    expect(normalised(PLAIN, LIST, { data }, query).json).toEqual({
+      object: 'list',
+      data,
+      first_id: data[0]?.id ?? null,
+      last_id: data.at(-1)?.id ?? null,
+      has_more: hasMore,
+    });
+  });
+
+  it('ends the list of a server that repeats the items before the cursor', () => {
+    const { json } = normalised(PLAIN, LIST, { data: ids(50) }, { limit: '20', after: 'file-39' });
+    expect(json).toMatchObject({ data: ids(50).slice(40), has_more: false, first_id: 'file-40', last_id: 'file-49' });
+  });
+
+  it('fills in first_id and last_id where the API requires them', () => {
+    const body = { object: 'list', data: [{ id: 'a' }, { id: 'b' }], has_more: true };
+    expect(normalised(PLAIN, LIST, body).isAsItCame).toBe(true);
+    expect(normalised(PLAIN, { ...LIST, needsIds: true }, body).json).toEqual({ ...body, first_id: 'a', last_id: 'b' });
+    const whole = { ...body, first_id: null, last_id: null };
+    expect(normalised(PLAIN, { ...LIST, needsIds: true }, whole).isAsItCame).toBe(true);
+  });
+
+  it.each(['', '\uFEFF'])('keeps the digits of long numbers in a list that it completes (%j)', (mark) => {
+    const { text } = normalised(PLAIN, LIST, `${mark}{"data":[{"id":"a","size":12345678901234567890}]}`);
+    expect(text).toContain('"size":12345678901234567890');
+    expect(JSON.parse(text)).toMatchObject({ has_more: false });
   });
 
   it('normalises each item of a list where the provider needs it', () => {
-    expect(normalised(MENDED, LIST, { data: [{ id: 'a' }, 'odd'] }).json).toEqual({
+    expect(normalised(MENDED, LIST, { data: [{ id: 'a' }, 'odd'] }).json).toMatchObject({
       object: 'list',
       data: [{ id: 'a', mended: true }, 'odd'],
     });
@@ -56,7 +101,7 @@ describe('normaliseAnswer', () => {
     ['a list whose data are none', LIST, { data: { id: 'x' } }, 'an array at body.data'],
     ['a list that is an array', LIST, [], 'an object at body'],
     ['an object without id', ITEM, { error: 'x' }, 'a string at body.id'],
-    ['an object that is a text', ITEM, 'x', 'an object at body'],
+    ['an object that is a text', ITEM, '"x"', 'an object at body'],
   ])('refuses a read that does not return the requested object: %s', (_what, route, body, expected) => {
     expect(() => normalised(PLAIN, route, body)).toThrow(`expected ${expected}`);
     expect(() => normalised(MENDED, route, body)).toThrow(`expected ${expected}`);

@@ -1,19 +1,24 @@
-import { isObject, readArray, readObject, readString } from '../../common/json/read.js';
+import { hasLongNumbers, parseLongNumbers, stringifyLongNumbers } from '../../common/json/numbers.js';
+import { isObject, type JsonObject, readArray, readObject, readString } from '../../common/json/read.js';
 import { parseProviderJson } from '../../upstream/provider-error.js';
 import type { UpstreamAnswer } from '../../upstream/upstream.types.js';
+import { withEnvelope } from './list-envelope.js';
 import type { OperationInput, ResourceProvider } from './operation.types.js';
 import { type JsonAnswer, readPollAfter } from './relay-reply.js';
 import type { RelayRoute } from './relay-route.js';
 
+const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
+
 /**
- * Returns the provider's response byte for byte, unless its responses need normalising or a deletion had no body.
+ * Returns the provider's response byte for byte, unless required fields are missing, its responses need normalising, or a
+ * deletion had no body.
  * @throws UnexpectedShapeError when a read does not return the requested kind of object; responses to changes are never
  * refused
  */
 export function normaliseAnswer(
   provider: Extract<ResourceProvider, { kind: 'relay' }>,
   route: RelayRoute,
-  { params }: Pick<OperationInput, 'params'>,
+  { params, query }: Pick<OperationInput, 'params' | 'query'>,
   answer: UpstreamAnswer,
 ): JsonAnswer {
   // The object is deleted, so this must not look like a failure.
@@ -25,11 +30,36 @@ export function normaliseAnswer(
   const isList = route.kind === 'list' || route.kind === 'items';
   if (isList) readArray(readObject(json, 'body')['data'], 'body.data');
   if (route.kind === 'retrieve') readString(readObject(json, 'body')['id'], 'body.id');
-  const { normalise } = provider;
   const head = { status: answer.status, pollAfterMs: readPollAfter(answer) };
-  if (normalise === undefined || route.response === undefined) return { ...head, json, bytes: answer.body };
-  const body = readObject(json, 'body');
-  if (!isList) return { ...head, json: normalise(body) };
-  const items = readArray(body['data'], 'body.data').map((item) => (isObject(item) ? normalise(item) : item));
-  return { ...head, json: { ...body, object: 'list', data: items } };
+  const normalise = route.response === undefined ? undefined : provider.normalise;
+  const complete = (value: unknown): unknown => {
+    if (!isList) return normalise === undefined ? value : normalised(readObject(value, 'body'), normalise);
+    const list = withEnvelope(readObject(value, 'body'), { query, needsIds: route.needsIds === true });
+    return normalise === undefined ? list : withItems(list, normalise);
+  };
+  const completed = complete(json);
+  if (completed === json) return { ...head, json, bytes: answer.body };
+  // Whole numbers that a double cannot hold keep their digits, as they do in a response that is forwarded unchanged.
+  const exact = hasLongNumbers(json) ? complete(parseLongNumbers(withoutMark(answer.body))) : completed;
+  return { ...head, json: completed, bytes: Buffer.from(stringifyLongNumbers(exact)) };
+}
+
+type Normalise = (resource: JsonObject) => JsonObject;
+
+/** The same object when nothing changes: then its bytes need not change either. */
+function normalised(resource: JsonObject, normalise: Normalise): JsonObject {
+  const changed = normalise(resource);
+  return JSON.stringify(changed) === JSON.stringify(resource) ? resource : changed;
+}
+
+function withItems(list: JsonObject, normalise: Normalise): JsonObject {
+  const given = readArray(list['data'], 'body.data');
+  const data = given.map((item) => (isObject(item) ? normalised(item, normalise) : item));
+  return data.every((item, index) => item === given[index]) ? list : { ...list, data };
+}
+
+function withoutMark(body: Buffer): Buffer {
+  return body.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)
+    ? body.subarray(BYTE_ORDER_MARK.length)
+    : body;
 }

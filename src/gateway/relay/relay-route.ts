@@ -16,9 +16,10 @@ export interface ObjectReference {
  */
 export type RelayRoute =
   /** Objects of the whole account. An isolated caller gets those of its workspace. */
-  | (Row & Answered & { readonly kind: 'list'; readonly lists: ProviderObjectKind })
+  | (Row & Answered & Listing & { readonly kind: 'list'; readonly lists: ProviderObjectKind })
   /** `items` is a list within an object of the path: the messages of a thread. */
-  | (Row & About & Answered & { readonly kind: 'items' | 'retrieve' })
+  | (Row & About & Answered & Listing & { readonly kind: 'items' })
+  | (Row & About & Answered & { readonly kind: 'retrieve' })
   /** The bytes of the response are streamed. */
   | (Row & About & { readonly kind: 'download'; readonly response?: undefined })
   | (Row & Creating & Answered & JsonBody & { readonly kind: 'create' })
@@ -59,6 +60,12 @@ interface Answered {
   readonly response?: new () => object;
   /** Objects that the provider created itself, such as result files, in fields of the response. */
   readonly produces?: readonly ObjectReference[];
+}
+
+/** `object` and `has_more` of a list are filled in where a server leaves them out. */
+interface Listing {
+  /** Whether the API requires `first_id` and `last_id` as well. */
+  readonly needsIds?: boolean;
 }
 
 /** The body is parsed and must be an object. */
