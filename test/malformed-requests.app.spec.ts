@@ -105,7 +105,7 @@ describe('requests with unusual heads', () => {
 
   it('answers a request with an unknown Expect header', async () => {
     const answer = await exchange(`${NO_ROUTE}host: a\r\nexpect: wonders\r\n\r\n`);
-    expect(answer).toMatchObject({ status: 404, error: { code: 'not_found' } });
+    expect(answer).toMatchObject({ status: 404, error: { code: 'operation_not_offered' } });
     expect(linesOf(answer.traceId)).toMatchObject([{ event: 'request', status: 404 }]);
   });
 });

@@ -273,7 +273,7 @@ describe('an unknown address', () => {
       await admin.get('/v1/nowhere'),
       await new GatewayClient(gateway.url, {}).get('/v1/nowhere'),
     ];
-    expect(refusalOf(withKey)).toMatchObject({ status: 404, code: 'not_found' });
+    expect(refusalOf(withKey)).toMatchObject({ status: 404, code: 'operation_not_offered' });
     expect(withoutKey.text).toBe(withKey.text);
   });
 

@@ -1,16 +1,20 @@
 import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { describeDefect } from '../common/errors/describe-error.js';
+import { ERROR_CODES } from '../common/errors/error-codes.js';
 import { toErrorEnvelope } from '../common/errors/error-envelope.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { afterBody, endInTime } from '../common/http/closing-answers.js';
 import type { LinkedExpressAdapter } from './linked-express.adapter.js';
+import { offeredInstead } from './offered-operations.js';
 import { RequestAbortedError } from '../common/http/read-body.js';
 import { isDatabaseUnavailable, unavailableReason } from '../database/database-errors.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { RequestContext } from '../telemetry/request-context.js';
 import { UpstreamFailure } from '../upstream/upstream.types.js';
 import { isWorkspaceGone, unknownWorkspace } from '../workspaces/workspace.errors.js';
+
+const NOT_OFFERED = ERROR_CODES.operation_not_offered.message;
 
 /** Turns everything that is thrown into an error response. */
 @Catch()
@@ -49,7 +53,11 @@ export class AppErrorFilter implements ExceptionFilter {
 
   private unknownRoute(request: Request): GatewayError {
     const methods = this.adapter.methodsOf(request.path);
-    if (methods.length === 0) return new GatewayError('not_found', { message: 'There is nothing at this address.' });
+    if (methods.length === 0) {
+      const instead = offeredInstead(request.path, this.adapter.offered());
+      if (instead === undefined) return new GatewayError('not_found', { message: 'There is nothing at this address.' });
+      return new GatewayError('operation_not_offered', { message: `${NOT_OFFERED} ${instead}` });
+    }
     return new GatewayError('method_not_allowed', { headers: { allow: methods.join(', ') } });
   }
 

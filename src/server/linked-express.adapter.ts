@@ -6,6 +6,7 @@ import { unreadBodies } from '../common/http/unread-body.js';
 import { TickBatcher } from '../common/tick-batcher.js';
 import { JsonText } from '../common/json/write.js';
 import { answerMalformedRequest, type NoteRefusal } from './malformed-request.js';
+import type { OfferedRoute } from './offered-operations.js';
 import { RouteIndex } from './route-index.js';
 import type { Socket } from 'node:net';
 
@@ -94,6 +95,15 @@ export class LinkedExpressAdapter extends ExpressAdapter {
       for (const handler of layer.route.stack) methods.add(handler.method.toUpperCase());
     }
     return [...methods].sort();
+  }
+
+  /** All routes, for the error about an operation that is not there. */
+  offered(): readonly OfferedRoute[] {
+    const app: Express = this.getInstance();
+    return app.router.stack.flatMap(({ route }) => {
+      if (route === undefined) return [];
+      return route.stack.map(({ method }) => ({ method: method.toUpperCase(), path: String(route.path) }));
+    });
   }
 }
 

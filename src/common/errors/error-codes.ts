@@ -32,7 +32,7 @@ export const ERROR_CODES = {
     type: 'invalid_request_error',
     source: 'gateway',
     message: 'The provider of this virtual key does not support this operation.',
-    when: 'The virtual key belongs to a provider that does not offer the requested operation.',
+    when: 'The virtual key belongs to a provider that does not offer the requested operation. The message lists the providers that do, or what this one offers.',
   },
   virtual_key_required: {
     status: 400,
@@ -81,7 +81,14 @@ export const ERROR_CODES = {
     type: 'not_found_error',
     source: 'gateway',
     message: 'The resource does not exist.',
-    when: 'The route or the resource is unknown. A resource of another tenant returns the same answer.',
+    when: 'The resource is unknown, or there is nothing at the address. A resource of another tenant returns the same answer.',
+  },
+  operation_not_offered: {
+    status: 404,
+    type: 'not_found_error',
+    source: 'gateway',
+    message: 'The gateway does not offer this operation.',
+    when: 'The address belongs to the API (`/v1/…`), but there is no such operation. The message lists the operations on the same resource, or all resources.',
   },
   virtual_key_not_found: {
     status: 404,
