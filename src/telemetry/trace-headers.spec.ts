@@ -150,6 +150,18 @@ describe('x-gateway-metadata', () => {
   const metadataOf = (value: unknown): unknown =>
     readTraceHeaders({ 'x-gateway-metadata': Buffer.from(JSON.stringify(value)).toString('latin1') }).metadata;
 
+  it('keeps the digits of numbers, also inside of other values', () => {
+    const header = '{"user":1234567890123456789,"cart":{"id":1234567890123456790},"share":0.1,"huge":1e400}';
+    const { metadata } = readTraceHeaders({ 'x-gateway-metadata': header });
+    expect(metadata).toEqual({
+      user: '1234567890123456789',
+      cart: '{"id":1234567890123456790}',
+      share: '0.1',
+      huge: '1e400',
+    });
+    expect(problemOf({ 'x-gateway-metadata': `{"a":${'9'.repeat(129)}}` })).toBe('x-gateway-metadata');
+  });
+
   it('reads metadata as an object of strings, in UTF-8', () => {
     expect(metadataOf({ _user: 'zoë', team: '検索' })).toEqual({ _user: 'zoë', team: '検索' });
   });

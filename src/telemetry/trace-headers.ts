@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { invalidField } from '../common/errors/gateway.error.js';
 import { type GatewayHeader, gatewayHeader } from '../common/http/gateway-headers.js';
+import { parseExactNumbers, textOfValue } from '../common/json/numbers.js';
 import { isObject } from '../common/json/read.js';
 import { randomUuidDigits, toUuid } from '../common/uuid.js';
 
@@ -123,15 +124,16 @@ function readMetadata(headers: IncomingHttpHeaders): Metadata {
 }
 
 /**
- * Values other than strings become their JSON, and null is dropped. Node decodes header bytes as Latin-1; clients send
+ * Values other than strings become their JSON, and null is dropped. Numbers keep their digits: ids of 64 bits must not fall into one
+ * group. Node decodes header bytes as Latin-1; clients send
  * JSON in UTF-8.
  */
 function metadataEntries(header: string): readonly (readonly [string, string])[] {
   try {
-    const parsed: unknown = JSON.parse(Buffer.from(header, 'latin1').toString('utf8'));
+    const parsed = parseExactNumbers(Buffer.from(header, 'latin1').toString('utf8'));
     if (isObject(parsed)) {
       const said = Object.entries(parsed).filter(([, item]) => item !== null);
-      return said.map(([key, item]) => [key, typeof item === 'string' ? item : JSON.stringify(item)]);
+      return said.map(([key, item]) => [key, textOfValue(item)]);
     }
   } catch {
     // Reported below: invalid JSON and JSON of another type are the same mistake to the caller.

@@ -1,6 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { hasLongNumbers, parseLongNumbers, parseWithNumbersAsText, stringifyLongNumbers } from './numbers.js';
+import {
+  hasLongNumbers,
+  parseExactNumbers,
+  parseLongNumbers,
+  parseWithNumbersAsText,
+  stringifyLongNumbers,
+  textOfValue,
+} from './numbers.js';
 
 describe('parseWithNumbersAsText', () => {
   it('keeps every digit of numbers', () => {
@@ -36,6 +43,37 @@ describe('parseWithNumbersAsText', () => {
   it.each(['', '{', '{"a": 1.2.3}', '[01]', '1-2', '{a: 1}'])('throws SyntaxError for %j', (json) => {
     expect(() => parseWithNumbersAsText(json)).toThrow(SyntaxError);
   });
+});
+
+describe('parseExactNumbers', () => {
+  it.each([
+    '1234567890123456789',
+    '-1234567890123456790',
+    '0.12345678901234567890',
+    '1e400',
+    '-1e-400',
+    '9007199254740993',
+  ])('keeps the digits of %s', (number) => {
+    expect(textOfValue(parseExactNumbers(number))).toBe(number);
+    const nested = `{"a":[${number},"x"],"b":{"c":1}}`;
+    expect(textOfValue(parseExactNumbers(nested))).toBe(nested);
+  });
+
+  it.each([
+    ['1.0', '1'],
+    ['1e3', '1000'],
+    ['0.10', '0.1'],
+    ['0e5', '0'],
+    ['true', 'true'],
+    ['[1.50]', '[1.5]'],
+    ['"1234567890123456789"', '1234567890123456789'],
+    ['"text"', 'text'],
+  ])('writes %s as %s', (json, text) => expect(textOfValue(parseExactNumbers(json))).toBe(text));
+
+  it.each(['', '{', '[012345678901234567]', '12345678901234567.1.2', '{"a": 12345678901234567 1}'])(
+    'throws SyntaxError for %j',
+    (json) => expect(() => parseExactNumbers(json)).toThrow(SyntaxError),
+  );
 });
 
 const LONG = [

@@ -78,6 +78,39 @@ export function parseLongNumbers(json: Buffer): unknown {
   return JSON.parse(marked);
 }
 
+/**
+ * Parses JSON and keeps, as a marked text, each number that a double would change: one with more digits, or beyond its range.
+ * `textOfValue` returns its digits.
+ * @throws SyntaxError
+ */
+export function parseExactNumbers(json: string): unknown {
+  const value: unknown = JSON.parse(json); // after this, what looks like a number is one
+  if (!MAY_BE_INEXACT.test(json)) return value;
+  const bytes = Buffer.from(json);
+  return JSON.parse(
+    replaceNumbers(bytes, (start, end) => {
+      const number = bytes.toString('latin1', start, end);
+      return isInexact(number) ? `"${MARK}${number}"` : undefined;
+    }),
+  );
+}
+
+/** Enough digits, or an exponent. */
+const MAY_BE_INEXACT = /[\d.]{16}|\d[eE]/;
+/** Every decimal number with so many digits survives a double. */
+const SAFE_DIGITS = 15;
+
+function isInexact(number: string): boolean {
+  const value = Number(number);
+  const digits = number.replace(/e.*$/i, '').replace(/[-.]/g, '').replace(/^0+/, '');
+  return digits.length > SAFE_DIGITS || !Number.isFinite(value) || (value === 0 && digits !== '');
+}
+
+/** A text as it is, any other value of `parseExactNumbers` as JSON. */
+export function textOfValue(value: unknown): string {
+  return typeof value === 'string' && !value.startsWith(MARK) ? value : stringifyLongNumbers(value);
+}
+
 export function stringifyLongNumbers(value: unknown): string {
   return JSON.stringify(value).replaceAll(MARKED, '$1');
 }
