@@ -151,6 +151,29 @@ describe('a batch at Bedrock', () => {
     });
   });
 
+  it('leaves out and names the fields of a batch that Bedrock does not have', async () => {
+    withBatches();
+    const openai = { ...body, endpoint: '/v1/chat/completions', metadata: { team: 'a' } };
+    const answer = await ask('POST', '/batches', { body: openai });
+    expect(answer.headers['x-gateway-warnings']).toBe(
+      'unsupported_parameter; param=endpoint; provider=bedrock, unsupported_parameter; param=metadata; provider=bedrock',
+    );
+    expect(answer.status).toBe(200);
+    expect(JSON.stringify(sentTo(gateway.provider.calls[0]))).not.toMatch(/metadata|completions/);
+    const plain = await ask('POST', '/batches', { body: { ...body, metadata: null } });
+    expect(plain.headers).not.toHaveProperty('x-gateway-warnings');
+    gateway.provider.forget();
+    const strictly = await ask('POST', '/batches', { body: openai, headers: { 'x-gateway-strict': 'true' } });
+    expect(refusalOf(strictly)).toMatchObject({ status: 400, code: 'unsupported_parameter', param: 'endpoint' });
+    expect(gateway.provider.calls).toHaveLength(0);
+  });
+
+  it('lists what Bedrock offers where it has no such operation', async () => {
+    const answer = await ask('POST', '/fine_tuning/jobs/ftjob-1/pause', { body: {} });
+    expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'provider_not_supported' });
+    expect(answer.text).toContain('fine_tuning.jobs.cancel');
+  });
+
   it('reports a cancelled batch as cancelling while AWS still runs it', async () => {
     withBatches({ jobs: [{ ...BATCH, status: 'InProgress' }] });
     const [id = ''] = await idsOf(client.batches.list());
@@ -248,7 +271,7 @@ describe('a fine-tuning job at Bedrock', () => {
   it.each([
     [{ ...body, training_file: undefined }, 'training_file'],
     [{ ...body, training_file: 'file-abc' }, 'training_file'],
-    [{ ...body, seed: 7 }, 'seed'],
+    [{ ...body, surprise: 7 }, 'surprise'],
   ])('refuses an invalid fine-tuning job before calling AWS (%#)', async (broken, param) => {
     const refusal = refusalOf(await ask('POST', '/fine_tuning/jobs', { body: broken }));
     expect(refusal).toEqual({ status: 400, code: 'validation_failed', param, source: 'gateway' });

@@ -44,6 +44,23 @@ describe('fine-tuning through the official SDK', () => {
     expect(gateway.provider.calls).toHaveLength(Math.ceil(250 / limit));
   });
 
+  it('lists only jobs with some metadata', async () => {
+    gateway.provider.replyWith(cursorPages([]));
+    const { jobs } = client.fineTuning;
+    await jobs.list({ metadata: { team: 'a b', 'cost center': '7' } });
+    await ask('GET', `${JOBS}?metadata=null`);
+    expect(gateway.provider.calls.map(({ path }) => decodeURIComponent(path.replaceAll('+', ' ')))).toEqual([
+      `/v1${JOBS}?limit=20&metadata[team]=a b&metadata[cost center]=7`,
+      `/v1${JOBS}?limit=20&metadata=null`,
+    ]);
+  });
+
+  it('reads a thousand events at a time', async () => {
+    gateway.provider.replyWith(cursorPages([]));
+    expect((await ask('GET', `${JOBS}/ftjob-1/events?limit=1000`)).status).toBe(200);
+    expect(onlyCall(gateway.provider).path).toBe(`/v1${JOBS}/ftjob-1/events?limit=1000`);
+  });
+
   it("creates, retrieves, cancels, pauses and resumes a job at the provider's paths", async () => {
     gateway.provider.replyWith(json(fineTuningJobs(1)[0]));
     const { jobs } = client.fineTuning;
@@ -102,9 +119,17 @@ describe('a fine-tuning job', () => {
     [`${JOBS}?after=`, 'after'],
     [`${JOBS}?order=asc`, 'order'],
     [`${JOBS}/ftjob-1?limit=1`, 'limit'],
-    [`${JOBS}/ftjob-1/events?limit=101`, 'limit'],
+    [`${JOBS}/ftjob-1/events?limit=1001`, 'limit'],
     [`${JOBS}/ftjob-1/checkpoints?before=a`, 'before'],
-    [`${JOBS}/ft%2Fjob`, 'fine_tuning_job_id'],
+    [`${JOBS}/ft%2F..`, 'fine_tuning_job_id'],
+    [`${JOBS}?metadata[]=a`, 'metadata'],
+    [`${JOBS}?metadata=a`, 'metadata'],
+    [`${JOBS}?metadata[a]=1&metadata[a]=2`, 'metadata'],
+    [`${JOBS}?metadata[${'x'.repeat(65)}]=a`, 'metadata'],
+    [`${JOBS}?metadata[a]=${'x'.repeat(513)}`, 'metadata'],
+    [`${JOBS}?${Array.from({ length: 17 }, (_, index) => `metadata[${index}]=a`).join('&')}`, 'metadata'],
+    [`${JOBS}?metadata=null&metadata[a]=b`, 'metadata[a]'],
+    [`${JOBS}/ftjob-1/events?metadata[a]=b`, 'metadata[a]'],
   ])('refuses a request for a job with %s without calling the provider', async (path, param) => {
     const refusal = refusalOf(await ask('GET', path));
     expect(refusal).toEqual({ status: 400, code: 'validation_failed', param, source: 'gateway' });

@@ -184,6 +184,33 @@ describe('an object that was deleted', () => {
 
 describe('a thread that is created together with its run', () => {
   const thread = json({ id: 'run_1', object: 'thread.run', thread_id: 'thread_ours' });
+  beforeAll(() => made(ours, '/assistants', 'asst_1'));
+
+  it.each([
+    [{ assistant_id: 'asst_theirs' }, 'assistant_id'],
+    [
+      { assistant_id: 'asst_1', tool_resources: { file_search: { vector_store_ids: ['vs_theirs'] } } },
+      'vector_store_ids',
+    ],
+  ])('refuses assistants and vector stores of other workspaces: %j', async (body, param) => {
+    await made(theirs, '/assistants', 'asst_theirs');
+    await made(theirs, '/vector_stores', 'vs_theirs');
+    expect(refusalOf(await ours('POST', '/threads/runs', { body }))).toEqual({ ...NOT_FOUND, param });
+    expect(gateway.provider.calls).toHaveLength(0);
+  });
+
+  it('assigns the file of a completed upload to the workspace that uploaded its parts', async () => {
+    await made(ours, '/uploads', 'upload_1');
+    gateway.provider.replyWith(json({ id: 'part_1' }));
+    await ours('POST', '/uploads/upload_1/parts', { body: Buffer.from('--x') });
+    gateway.provider.replyWith(json({ id: 'upload_1', file: { id: 'file-of-parts' } }));
+    const complete = { body: { part_ids: ['part_1'] } };
+    expect(refusalOf(await theirs('POST', '/uploads/upload_1/complete', complete))).toMatchObject(NOT_FOUND);
+    expect((await ours('POST', '/uploads/upload_1/complete', complete)).status).toBe(200);
+    gateway.provider.replyWith(json({ id: 'file-of-parts' }));
+    expect((await ours('GET', '/files/file-of-parts')).status).toBe(200);
+    expect(refusalOf(await theirs('GET', '/files/file-of-parts'))).toMatchObject(NOT_FOUND);
+  });
 
   it('assigns a thread that is created with its run to the creating workspace', async () => {
     gateway.provider.replyWith(thread);

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Scope, SCOPES } from '../src/access/scopes.js';
 import { ASSISTANTS_ROUTES } from '../src/assistants/assistants.routes.js';
+import { VECTOR_STORE_ROUTES } from '../src/assistants/vector-store.routes.js';
 import { BATCH_ROUTES } from '../src/batches/batch.routes.js';
 import { FILE_ROUTES } from '../src/batches/file.routes.js';
+import { UPLOAD_ROUTES } from '../src/batches/upload.routes.js';
 import { readObject, readString } from '../src/common/json/read.js';
 import { FINE_TUNING_ROUTES } from '../src/fine-tuning/fine-tuning.routes.js';
 import { hasJsonBody, methodOf, type RelayRoute } from '../src/gateway/relay/relay-route.js';
@@ -14,7 +16,14 @@ import { addressesOf } from './support/routes.js';
 import { type Answer, jsonOf, refusalOf } from './support/send.js';
 import { ADMIN_KEY } from './support/test-app.js';
 
-const ROUTES = [...BATCH_ROUTES, ...FILE_ROUTES, ...FINE_TUNING_ROUTES, ...ASSISTANTS_ROUTES];
+const ROUTES = [
+  ...BATCH_ROUTES,
+  ...FILE_ROUTES,
+  ...UPLOAD_ROUTES,
+  ...FINE_TUNING_ROUTES,
+  ...ASSISTANTS_ROUTES,
+  ...VECTOR_STORE_ROUTES,
+];
 const named = (routes: readonly RelayRoute[]) =>
   routes.map((route) => [`${methodOf(route)} ${route.path}`, route] as const);
 const WITH_ID = named(ROUTES.filter((route) => route.path.includes('{')));
@@ -29,7 +38,11 @@ const NO_IDS = [
   '%2e%2e',
   '%2e%2e%2f',
   '..%2f..%2fmodels',
-  'a%2Fb',
+  'a%2F',
+  '%2Fa',
+  'a%2F%2Fb',
+  'a%2F..%2Fb',
+  'a%2F.',
   'a%5Cb',
   'a%3Fb',
   'a%23b',
@@ -164,7 +177,7 @@ describe('a relay route', () => {
     }));
 
   it('refuses unknown query parameters on a relay route', () =>
-    onEvery(pairs(named(ROUTES), ['zzz', 'api-version', 'limit[]']), async ([route, name]) => {
+    onEvery(pairs(named(ROUTES), ['zzz', 'api_version', 'limit[]', 'before[x]']), async ([route, name]) => {
       const answer = await call(route, { path: `${fill(route.path, 'id_1')}?${name}=1` });
       expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed', param: name });
       expectNothingSent();
@@ -199,7 +212,15 @@ describe('a relay route', () => {
 });
 
 describe('a deletion', () => {
-  const object = { files: 'file', threads: 'thread.deleted', 'threads.messages': 'thread.message.deleted' };
+  const object = {
+    files: 'file',
+    assistants: 'assistant.deleted',
+    threads: 'thread.deleted',
+    'threads.messages': 'thread.message.deleted',
+    vector_stores: 'vector_store.deleted',
+    'vector_stores.files': 'vector_store.file.deleted',
+    'fine_tuning.checkpoints.permissions': 'checkpoint.permission',
+  };
   const pathOf = (route: RelayRoute) => route.path.replace(/\{\w+\}$/, 'the_one').replaceAll(/\{\w+\}/g, 'another');
 
   it('returns the documented form of a deletion when the provider returns only its success', () =>

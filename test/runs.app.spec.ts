@@ -57,11 +57,19 @@ describe('the list of runs', () => {
   });
 
   it('requests a list of runs with default parameters and returns it byte for byte', async () => {
-    const body = '{ "object":"list",\n "data":[{"id":"run_1","zzz":1.50}], "has_more":false, "first_id":"run_1" }';
+    const body =
+      '{ "object":"list",\n "data":[{"id":"run_1","zzz":1.50}], "has_more":false, "first_id":"a", "last_id":"b" }';
     gateway.provider.replyWith(text(body, 'application/json'));
     const answer = await ask('GET', RUNS, { headers: { 'content-type': 'application/json' } });
     expect([answer.status, answer.headers['content-type'], answer.text]).toEqual([200, 'application/json', body]);
     expect(onlyCall(gateway.provider)).toMatchObject({ method: 'GET', path: `/v1${RUNS}?limit=20&order=desc` });
+  });
+
+  it('fills in the ids that a server leaves out', async () => {
+    const list = { object: 'list', data: [{ id: 'run_1' }, { id: 'run_2' }], has_more: true };
+    gateway.provider.replyWith(json(list));
+    const answer = await ask('GET', RUNS);
+    expect(jsonOf(answer)).toEqual({ ...list, first_id: 'run_1', last_id: 'run_2' });
   });
 
   it('forwards every parameter of a list of runs', async () => {

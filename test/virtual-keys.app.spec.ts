@@ -561,6 +561,11 @@ describe('the test of a virtual key', () => {
       { error: 'provider_rate_limited', reason: 'http_429', provider_message: 'slow down' },
     ],
     [
+      'says so with status 200',
+      json({ error: { message: 'no access', code: 401 } }),
+      { error: 'provider_credential_rejected', reason: 'http_401', provider_message: 'no access' },
+    ],
+    [
       'fails',
       json({ message: 'oh no' }, 500),
       { error: 'provider_failed', reason: 'http_500', provider_message: 'oh no' },

@@ -7,6 +7,13 @@ const RETIRED: Sunset = {
   link: 'https://platform.openai.com/docs/deprecations',
 };
 
+/** All providers of vector stores, which outlive the protocol. */
+export const VECTOR_STORE_PROVIDERS: readonly ResourceProvider[] = [
+  { kind: 'relay', slug: 'openai' },
+  { kind: 'relay', slug: 'azure-openai' },
+  { kind: 'relay', slug: 'openai-compatible' },
+];
+
 /** All providers of the protocol. Where it is retired, the provider's 404 is forwarded with headers that say so. */
 export const ASSISTANTS_PROVIDERS: readonly ResourceProvider[] = [
   { kind: 'relay', slug: 'openai', sunset: RETIRED },

@@ -2,8 +2,9 @@ import { Module } from '@nestjs/common';
 import { GatewayModule } from '../gateway/gateway.module.js';
 import { BETA_HEADERS } from '../gateway/relay/beta-header.js';
 import { relayController } from '../gateway/relay/relay-controller.js';
-import { ASSISTANTS_PROVIDERS } from './assistants-providers.js';
+import { ASSISTANTS_PROVIDERS, VECTOR_STORE_PROVIDERS } from './assistants-providers.js';
 import { ASSISTANTS_ROUTES } from './assistants.routes.js';
+import { VECTOR_STORE_ROUTES } from './vector-store.routes.js';
 
 @Module({
   imports: [GatewayModule],
@@ -13,6 +14,12 @@ import { ASSISTANTS_ROUTES } from './assistants.routes.js';
       headers: BETA_HEADERS,
       routes: ASSISTANTS_ROUTES,
       providers: ASSISTANTS_PROVIDERS,
+    }),
+    relayController({
+      tag: 'Vector stores',
+      headers: BETA_HEADERS,
+      routes: VECTOR_STORE_ROUTES,
+      providers: VECTOR_STORE_PROVIDERS,
     }),
   ],
 })

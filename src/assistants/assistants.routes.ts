@@ -1,4 +1,4 @@
-// Threads, messages and runs of the Assistants protocol, version 2.
+// Assistants, threads, messages and runs of the Assistants protocol, version 2.
 // Source: https://platform.openai.com/docs/api-reference/runs, read 2026-11-21.
 import { OrderedCursorQuery } from '../common/pagination/cursor.query.js';
 import type { RelayRoute } from '../gateway/relay/relay-route.js';
@@ -6,17 +6,70 @@ import { MessagesQuery, RunIncludeQuery, RunStepsQuery } from './dto/assistants.
 import { ThreadRunListResponse, ThreadRunResponse } from './thread-run.response.js';
 
 const THREAD = { kind: 'thread', name: 'thread_id' } as const;
-/** Fields with file ids: attachments, pictures, and files for the code interpreter. */
-const FILES = [
+const ASSISTANT = { kind: 'assistant', name: 'assistant_id' } as const;
+/** Fields with ids: files (attachments, pictures, for the code interpreter), vector stores to search, the assistant of a run. */
+const USES = [
   { kind: 'file', name: 'file_id' },
   { kind: 'file', name: 'file_ids' },
+  { kind: 'vector_store', name: 'vector_store_ids' },
+  { kind: 'assistant', name: 'assistant_id' },
 ] as const;
+const ONE_ASSISTANT = '/assistants/{assistant_id}';
 const ONE_THREAD = '/threads/{thread_id}';
 const MESSAGES = `${ONE_THREAD}/messages`;
 const RUNS = `${ONE_THREAD}/runs`;
 const ONE_RUN = `${RUNS}/{run_id}`;
 
 export const ASSISTANTS_ROUTES: readonly RelayRoute[] = [
+  {
+    kind: 'list',
+    operation: 'assistants.list',
+    operationId: 'listAssistants',
+    summary: 'Lists assistants.',
+    path: '/assistants',
+    scope: 'threads.list',
+    query: OrderedCursorQuery,
+    lists: 'assistant',
+  },
+  {
+    kind: 'create',
+    operation: 'assistants.create',
+    operationId: 'createAssistant',
+    summary: 'Creates an assistant.',
+    path: '/assistants',
+    scope: 'threads.create',
+    creates: { kind: 'assistant', idField: 'id' },
+    uses: USES,
+  },
+  {
+    kind: 'retrieve',
+    operation: 'assistants.retrieve',
+    operationId: 'retrieveAssistant',
+    summary: 'Retrieves an assistant.',
+    path: ONE_ASSISTANT,
+    scope: 'threads.read',
+    about: ASSISTANT,
+  },
+  {
+    kind: 'action',
+    operation: 'assistants.update',
+    operationId: 'updateAssistant',
+    summary: 'Updates an assistant.',
+    path: ONE_ASSISTANT,
+    scope: 'threads.update',
+    about: ASSISTANT,
+    uses: USES,
+  },
+  {
+    kind: 'delete',
+    operation: 'assistants.delete',
+    operationId: 'deleteAssistant',
+    summary: 'Deletes an assistant.',
+    path: ONE_ASSISTANT,
+    scope: 'threads.delete',
+    deletes: { idParam: 'assistant_id', object: 'assistant.deleted' },
+    about: ASSISTANT,
+  },
   {
     kind: 'retrieve',
     operation: 'threads.retrieve',
@@ -34,7 +87,7 @@ export const ASSISTANTS_ROUTES: readonly RelayRoute[] = [
     path: '/threads',
     scope: 'threads.create',
     creates: { kind: 'thread', idField: 'id' },
-    uses: FILES,
+    uses: USES,
   },
   // Must come before the next route, whose pattern also matches this path.
   {
@@ -48,7 +101,7 @@ export const ASSISTANTS_ROUTES: readonly RelayRoute[] = [
     mayStream: true,
     response: ThreadRunResponse,
     creates: { kind: 'thread', idField: 'thread_id' },
-    uses: FILES,
+    uses: USES,
   },
   {
     kind: 'action',
@@ -58,7 +111,7 @@ export const ASSISTANTS_ROUTES: readonly RelayRoute[] = [
     path: ONE_THREAD,
     scope: 'threads.update',
     about: THREAD,
-    uses: FILES,
+    uses: USES,
   },
   {
     kind: 'delete',
@@ -88,7 +141,7 @@ export const ASSISTANTS_ROUTES: readonly RelayRoute[] = [
     path: MESSAGES,
     scope: 'threads.update',
     about: THREAD,
-    uses: FILES,
+    uses: USES,
   },
   {
     kind: 'retrieve',
@@ -107,7 +160,7 @@ export const ASSISTANTS_ROUTES: readonly RelayRoute[] = [
     path: `${MESSAGES}/{message_id}`,
     scope: 'threads.update',
     about: THREAD,
-    uses: FILES,
+    uses: USES,
   },
   {
     kind: 'delete',
@@ -143,7 +196,7 @@ export const ASSISTANTS_ROUTES: readonly RelayRoute[] = [
     mayStream: true,
     response: ThreadRunResponse,
     about: THREAD,
-    uses: FILES,
+    uses: USES,
   },
   {
     kind: 'retrieve',
@@ -164,7 +217,7 @@ export const ASSISTANTS_ROUTES: readonly RelayRoute[] = [
     scope: 'threads.update',
     response: ThreadRunResponse,
     about: THREAD,
-    uses: FILES,
+    uses: USES,
   },
   {
     kind: 'action',
@@ -175,7 +228,7 @@ export const ASSISTANTS_ROUTES: readonly RelayRoute[] = [
     scope: 'threads.update',
     response: ThreadRunResponse,
     about: THREAD,
-    uses: FILES,
+    uses: USES,
   },
   {
     kind: 'action',
@@ -187,7 +240,7 @@ export const ASSISTANTS_ROUTES: readonly RelayRoute[] = [
     mayStream: true,
     response: ThreadRunResponse,
     about: THREAD,
-    uses: FILES,
+    uses: USES,
   },
   {
     kind: 'items',

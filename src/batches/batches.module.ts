@@ -4,12 +4,14 @@ import { relayController } from '../gateway/relay/relay-controller.js';
 import { BATCH_PROVIDERS, FILE_PROVIDERS } from './batch-providers.js';
 import { BATCH_ROUTES } from './batch.routes.js';
 import { FILE_ROUTES } from './file.routes.js';
+import { UPLOAD_ROUTES } from './upload.routes.js';
 
 @Module({
   imports: [GatewayModule],
   controllers: [
     relayController({ tag: 'Batches', routes: BATCH_ROUTES, providers: BATCH_PROVIDERS }),
     relayController({ tag: 'Files', routes: FILE_ROUTES, providers: FILE_PROVIDERS }),
+    relayController({ tag: 'Uploads', routes: UPLOAD_ROUTES, providers: FILE_PROVIDERS }),
   ],
 })
 export class BatchesModule {}

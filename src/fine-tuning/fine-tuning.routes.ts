@@ -1,10 +1,16 @@
 // The fine-tuning area of the OpenAI API. Source: https://platform.openai.com/docs/api-reference/fine-tuning, read 2026-11-21.
-import { CursorQuery } from '../common/pagination/cursor.query.js';
 import type { RelayRoute } from '../gateway/relay/relay-route.js';
+import { CheckpointPermissionsQuery, FineTuningItemsQuery, FineTuningJobsQuery } from './dto/fine-tuning.query.js';
 import { FineTuningJobListResponse, FineTuningJobResponse } from './fine-tuning.response.js';
 
 const JOB = { kind: 'fine_tuning.job', name: 'fine_tuning_job_id' } as const;
-const RESULTS = [{ kind: 'file', name: 'result_files' }] as const;
+const RESULTS = [
+  { kind: 'file', name: 'result_files' },
+  { kind: 'fine_tuned_model', name: 'fine_tuned_model' },
+] as const;
+const CHECKPOINT = { kind: 'fine_tuned_model', name: 'fine_tuned_model_checkpoint' } as const;
+const PERMISSIONS = '/fine_tuning/checkpoints/{fine_tuned_model_checkpoint}/permissions';
+const GRADERS = '/fine_tuning/alpha/graders';
 const JOBS = '/fine_tuning/jobs';
 const ONE_JOB = `${JOBS}/{fine_tuning_job_id}`;
 
@@ -16,7 +22,7 @@ export const FINE_TUNING_ROUTES: readonly RelayRoute[] = [
     summary: 'Lists fine-tuning jobs, newest first.',
     path: JOBS,
     scope: 'fine_tuning.list',
-    query: CursorQuery,
+    query: FineTuningJobsQuery,
     response: FineTuningJobListResponse,
     lists: 'fine_tuning.job',
     produces: RESULTS,
@@ -88,7 +94,7 @@ export const FINE_TUNING_ROUTES: readonly RelayRoute[] = [
     summary: 'Lists the events of a fine-tuning job.',
     path: `${ONE_JOB}/events`,
     scope: 'fine_tuning.read',
-    query: CursorQuery,
+    query: FineTuningItemsQuery,
     about: JOB,
   },
   {
@@ -98,7 +104,54 @@ export const FINE_TUNING_ROUTES: readonly RelayRoute[] = [
     summary: 'Lists the checkpoints of a fine-tuning job.',
     path: `${ONE_JOB}/checkpoints`,
     scope: 'fine_tuning.read',
-    query: CursorQuery,
+    query: FineTuningItemsQuery,
     about: JOB,
+    produces: [CHECKPOINT],
+  },
+  {
+    kind: 'items',
+    operation: 'fine_tuning.checkpoints.permissions.list',
+    operationId: 'listCheckpointPermissions',
+    summary: 'Lists the projects that may use a fine-tuned model.',
+    path: PERMISSIONS,
+    scope: 'fine_tuning.read',
+    query: CheckpointPermissionsQuery,
+    about: CHECKPOINT,
+  },
+  {
+    kind: 'action',
+    operation: 'fine_tuning.checkpoints.permissions.create',
+    operationId: 'createCheckpointPermissions',
+    summary: 'Lets projects use a fine-tuned model.',
+    path: PERMISSIONS,
+    scope: 'fine_tuning.update',
+    about: CHECKPOINT,
+  },
+  {
+    kind: 'delete',
+    operation: 'fine_tuning.checkpoints.permissions.delete',
+    operationId: 'deleteCheckpointPermission',
+    summary: 'Stops a project from using a fine-tuned model.',
+    path: `${PERMISSIONS}/{permission_id}`,
+    scope: 'fine_tuning.update',
+    deletes: { idParam: 'permission_id', object: 'checkpoint.permission' },
+    about: CHECKPOINT,
+  },
+  {
+    kind: 'call',
+    operation: 'fine_tuning.graders.run',
+    operationId: 'runGrader',
+    summary: 'Runs a grader on a sample.',
+    path: `${GRADERS}/run`,
+    scope: 'fine_tuning.create',
+    spends: true,
+  },
+  {
+    kind: 'call',
+    operation: 'fine_tuning.graders.validate',
+    operationId: 'validateGrader',
+    summary: 'Validates a grader.',
+    path: `${GRADERS}/validate`,
+    scope: 'fine_tuning.create',
   },
 ];

@@ -14,8 +14,8 @@ import { writeIntegerTypes } from './integer-types.js';
 import { addMcpOperations } from './mcp-operations.js';
 import { makeDefaultedParametersOptional, makeEmptyBodiesOptional } from './optional-bodies.js';
 import { guardDocs } from './docs-gate.js';
-import { describePathParameters } from './path-parameters.js';
 import { writeReadOnlyFields } from './read-only-fields.js';
+import { describeDeepObjects, describePathParameters } from './path-parameters.js';
 import { renameSchemas } from './schema-names.js';
 import { parameterClasses, removeRulesOfParsedText, writeValidationRules } from './validation-rules.js';
 
@@ -54,6 +54,7 @@ export function createDocument(app: INestApplication, { publicUrl, optionClasses
   });
   describeCallers(document, declaredRoutes(app));
   describePathParameters(document);
+  describeDeepObjects(document);
   describeProviderOptions(document, optionClasses);
   makeDefaultedParametersOptional(document);
   makeEmptyBodiesOptional(document);

@@ -5,6 +5,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   api_key: 'API key',
   entity: 'group of the usage limit',
   fine_tuning_job: 'fine-tuning job',
+  fine_tuned_model_checkpoint: 'fine-tuned model',
   mcp_server: 'MCP server',
   server: 'MCP server',
 };
@@ -14,8 +15,20 @@ export function describePathParameters(document: Pick<Document, 'paths'>): void 
   for (const { path, operation } of operationEntriesOf(document)) {
     for (const parameter of operation.parameters ?? []) {
       if ('$ref' in parameter || parameter.in !== 'path') continue;
-      const kind = parameter.name.endsWith('id') ? 'id' : 'id or slug';
+      const kind = /(?:id|checkpoint)$/.test(parameter.name) ? 'id' : 'id or slug';
       parameter.description ??= `The ${kind} of the ${nounOf(path, parameter.name)}.`;
+    }
+  }
+}
+
+/** A map in a query is written as `metadata[team]=search`. */
+export function describeDeepObjects(document: Pick<Document, 'paths'>): void {
+  for (const { operation } of operationEntriesOf(document)) {
+    for (const parameter of operation.parameters ?? []) {
+      if ('$ref' in parameter || parameter.in !== 'query' || parameter.schema === undefined) continue;
+      if (!('type' in parameter.schema) || parameter.schema.type !== 'object') continue;
+      parameter.style = 'deepObject';
+      parameter.explode = true;
     }
   }
 }

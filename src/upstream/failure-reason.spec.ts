@@ -38,6 +38,7 @@ describe('failureReason', () => {
 
   it.each([
     ['timeout', 'timeout'],
+    ['busy', 'busy'],
     ['broken', 'connection_lost'],
     ['incomplete', 'connection_lost'],
     ['redirect', 'redirect'],

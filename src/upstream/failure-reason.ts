@@ -11,6 +11,7 @@ export type FailureReason =
   | 'tls'
   | 'egress_refused'
   | 'timeout'
+  | 'busy'
   | 'connection_lost'
   | 'redirect'
   | 'too_large'
@@ -32,6 +33,7 @@ const REASONS: Readonly<Record<Exclude<UpstreamFailureKind, 'caller_gone'>, Fail
   incomplete: 'connection_lost',
   interim: 'invalid_response',
   timeout: 'timeout',
+  busy: 'busy',
   too_large: 'too_large',
   redirect: 'redirect',
 };

@@ -2,6 +2,7 @@ import { assertNever } from '../common/assert-never.js';
 import { DO_NOT_RETRY, GatewayError, type ProviderSaid } from '../common/errors/gateway.error.js';
 import { isObject, type JsonObject, parseForeignJson, UnexpectedShapeError } from '../common/json/read.js';
 import { wordsForLog } from './log-words.js';
+import { passedHeaders } from './passed-headers.js';
 import { type ProviderErrorText, readProviderError } from './providers/error-text.js';
 import type { Provider } from './providers/provider.types.js';
 import { forbidsRetry, readRetryAfter, readRetryAfterMs } from './retry-after.js';
@@ -53,7 +54,7 @@ export function answerToError(
     return new GatewayError('provider_rate_limited', {
       reason,
       provider: said,
-      headers: retryHeaders(answer),
+      headers: { ...passedHeaders(answer.headers), ...retryHeaders(answer) },
       ...wordsOf(text),
     });
   }
@@ -61,11 +62,12 @@ export function answerToError(
     return new GatewayError('provider_failed', {
       reason: withWords(isForeignPage(answer) ? `${reason} and no JSON, but ${sizeAndType(answer)}` : reason, said),
       provider: { ...said, isForeignPage: isForeignPage(answer) },
-      headers: retryHeaders(answer),
+      headers: { ...passedHeaders(answer.headers), ...retryHeaders(answer) },
     });
   }
   if (status >= 400 && status < 500) {
-    return new GatewayError('provider_rejected', { status, reason, provider: said, ...wordsOf(text) });
+    const headers = { ...passedHeaders(answer.headers), ...rangeHeader(answer) };
+    return new GatewayError('provider_rejected', { status, reason, provider: said, headers, ...wordsOf(text) });
   }
   return new GatewayError('provider_invalid_response', { reason, provider: said });
 }
@@ -176,6 +178,12 @@ function reasonOf(slug: string, { status, code, type }: ProviderSaid): string {
 
 function withWords(reason: string, { words }: ProviderSaid): string {
   return words === undefined ? reason : `${reason}: ${words}`;
+}
+
+/** With 416: how long the file is. */
+function rangeHeader({ headers }: UpstreamAnswer): Readonly<Record<string, string>> {
+  const range = firstHeader(headers, 'content-range');
+  return range !== undefined && /^bytes [\d*/-]{1,64}$/.test(range) ? { 'content-range': range } : {};
 }
 
 /** What the provider says of another try: when, or that it is of no use. */

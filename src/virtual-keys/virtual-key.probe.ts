@@ -4,7 +4,7 @@ import { AppConfig } from '../config/environment.js';
 import { runTest } from '../secret-references/mapped-resource/run-test.js';
 import type { RequestContext } from '../telemetry/request-context.js';
 import { providerCall } from '../upstream/provider-call.js';
-import { answerToError, throwAsGatewayError } from '../upstream/provider-error.js';
+import { answerToError, errorInAnswer, throwAsGatewayError } from '../upstream/provider-error.js';
 import { UpstreamClient } from '../upstream/upstream-client.js';
 import { secretsOf } from '../upstream/without-secrets.js';
 import { mappedOptions } from './provider-fields.js';
@@ -37,11 +37,10 @@ export class VirtualKeyProbe {
       const answer = await this.client
         .send({ ...call, retry: 'never', caller, holder: row })
         .catch(throwAsGatewayError);
-      if (!accepts.includes(answer.status)) {
-        throw answerToError(answer, provider, {
-          secrets: secretsOf(provider, credential, mappedOptions(source.mappings)),
-        });
-      }
+      const hidden = { secrets: secretsOf(provider, credential, mappedOptions(source.mappings)) };
+      if (!accepts.includes(answer.status)) throw answerToError(answer, provider, hidden);
+      const error = answer.status < 300 ? errorInAnswer(answer, provider, hidden, false) : undefined;
+      if (error !== undefined) throw error;
       return {};
     });
   }

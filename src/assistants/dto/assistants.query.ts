@@ -12,6 +12,13 @@ export class MessagesQuery extends OrderedCursorQuery {
   readonly run_id?: string;
 }
 
+export class StoredFilesQuery extends OrderedCursorQuery {
+  /** Only files in this state. */
+  @Optional()
+  @IsIn(['in_progress', 'completed', 'failed', 'cancelled'])
+  readonly filter?: string;
+}
+
 const INCLUDABLE = ['step_details.tool_calls[*].file_search.results[*].content'] as const;
 
 export class RunIncludeQuery {

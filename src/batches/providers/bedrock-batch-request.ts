@@ -1,18 +1,23 @@
 // A batch to create, as Bedrock's model-invocation job. Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_CreateModelInvocationJob.html, read 2026-11-21.
 import type { JsonObject } from '../../common/json/read.js';
-import { BodyFields, type FieldRule, textLike } from '../../common/validation/body-fields.js';
+import { BodyFields, type FieldRule } from '../../common/validation/body-fields.js';
 import { JOB_NAME, MODEL, ROLE_ARN, S3_FOLDER, S3_INPUT } from '../../upstream/providers/bedrock/job-fields.js';
 import { folderOf } from '../../upstream/providers/bedrock/s3-file.js';
 
-/** `endpoint` has no effect: each record of the input is already in the model's own format. */
+/**
+ * Fields of OpenAI's API without a meaning here. `endpoint`: each record of the input is already in the model's own format, for the
+ * one model of the job.
+ */
+export const LEFT_OUT = ['endpoint', 'metadata'] as const;
+
 const KNOWN = [
+  ...LEFT_OUT,
   'input_file_id',
   'model',
   'role_arn',
   'job_name',
   'output_s3_uri',
   'completion_window',
-  'endpoint',
 ] as const;
 
 /** AWS accepts 24 to 168 hours. */
@@ -41,7 +46,6 @@ export function toInvocationJob(body: JsonObject, uniqueName: string): JsonObjec
   }
   const jobName = fields.optional('job_name', JOB_NAME) ?? `batch-${uniqueName}`;
   const timeoutDurationInHours = fields.optional('completion_window', WINDOW);
-  fields.optional('endpoint', textLike(/^\/[\w./-]{1,200}$/, 'must be a path'));
   fields.refuseOthers(KNOWN, 'is not supported for batches at Amazon Bedrock');
   fields.done();
   return {

@@ -6,7 +6,7 @@ import { jobOf, listJobs, readJob, readNewJob, stopJob } from '../../upstream/pr
 import { toCursorList } from '../../common/pagination/cursor-walk.js';
 import type { MappedOperation, ResourceProvider } from '../../gateway/relay/operation.types.js';
 import { INVOCATION_JOB, toBatch, toStoppedBatch } from './bedrock-batch.js';
-import { toInvocationJob } from './bedrock-batch-request.js';
+import { LEFT_OUT, toInvocationJob } from './bedrock-batch-request.js';
 
 /** `uniqueName` returns at most 50 letters, digits and dashes. */
 export function createBedrockBatches(uniqueName: () => string): ResourceProvider & { readonly kind: 'mapped' } {
@@ -19,7 +19,7 @@ export function createBedrockBatches(uniqueName: () => string): ResourceProvider
     toBatch(await readJob(INVOCATION_JOB, jobOf(INVOCATION_JOB, input, credential), ask));
 
   const create: MappedOperation = async (input, ask) => {
-    const body = toInvocationJob(input.body ?? {}, uniqueName());
+    const body = toInvocationJob(input.body ?? {}, input.changeKey ?? uniqueName());
     const region = regionOfModel(body['modelId']);
     const made = await ask({ method: 'POST', path: '/model-invocation-job', body, region, plane: 'control' });
     const { jobArn } = readObject(made, 'body');
@@ -32,6 +32,7 @@ export function createBedrockBatches(uniqueName: () => string): ResourceProvider
   return {
     kind: 'mapped',
     slug: 'bedrock',
+    leavesOut: { 'batches.create': LEFT_OUT },
     operations: {
       'batches.list': list,
       'batches.create': create,

@@ -34,7 +34,7 @@ export interface ProviderSaid {
   readonly type?: string | undefined;
   /** Its sentence, for the log and for administrators: without secrets and without words of the request. */
   readonly words?: string | undefined;
-  /** Whether the answer was no answer of the provider, but of a proxy: it is not known what the provider has done. */
+  /** Whether the answer came from a proxy and not from the provider: it is not known what the provider has done. */
   readonly isForeignPage?: boolean | undefined;
 }
 

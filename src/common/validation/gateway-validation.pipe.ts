@@ -3,6 +3,7 @@ import { throwIfInvalid, type ErrorDetail, GatewayError } from '../errors/gatewa
 import { isObject, type JsonObject } from '../json/read.js';
 import { acceptsOf, BodyRules } from './body-rules.js';
 import { noteGiven, withoutReadOnlyFields } from './fixed-fields.decorator.js';
+import { gatherDeepObjects } from './deep-object.decorator.js';
 import { markInheritedNames } from './inherited-names.js';
 import { toValidationError } from './validation-details.js';
 
@@ -27,7 +28,9 @@ export class GatewayValidationPipe implements PipeTransform {
   transform(value: unknown, metadata: ArgumentMetadata): unknown {
     // Made by our own decorators, so there is nothing to validate.
     if (metadata.type === 'custom') return value;
-    if (metadata.type !== 'body') return this.full.transform(markInheritedNames(value), metadata);
+    if (metadata.type !== 'body') {
+      return this.full.transform(markInheritedNames(gatherDeepObjects(value, metadata.metatype)), metadata);
+    }
     // A missing body is treated as one without fields, so that the response names each required field.
     if (value === undefined) return this.checked({}, metadata);
     if (!isObject(value))

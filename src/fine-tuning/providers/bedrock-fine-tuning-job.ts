@@ -31,6 +31,7 @@ export function toFineTuningJob(answer: unknown): JsonObject & { readonly id: st
   const providerStatus = stringOrUndefined(job['status']);
   const status = toStatus(providerStatus, job['statusDetails']);
   const message = status === 'failed' ? stringOrUndefined(job['failureMessage']) : undefined;
+  const hyperparameters = fromBedrockHyperparameters(job['hyperParameters']);
   const customModel = stringOrUndefined(job['outputModelArn']) ?? stringOrUndefined(job['customModelArn']);
   return {
     id: toJobId(CUSTOMIZATION_JOB, arn),
@@ -39,7 +40,8 @@ export function toFineTuningJob(answer: unknown): JsonObject & { readonly id: st
     error: { code: null, message: message ?? null, param: null },
     fine_tuned_model: status === 'succeeded' ? (customModel ?? null) : null,
     finished_at: isoToUnixSeconds(job['endTime']),
-    hyperparameters: fromBedrockHyperparameters(job['hyperParameters']),
+    hyperparameters,
+    method: methodOf(job['customizationType'], hyperparameters),
     model: modelId(job['baseModelArn']),
     organization_id: accountOf(CUSTOMIZATION_JOB, arn),
     result_files: [],
@@ -66,6 +68,11 @@ function toStatus(status: string | undefined, details: unknown): JobStatus {
   if (status === undefined) return 'queued';
   const mapped = STATUSES.get(status) ?? 'running';
   return mapped === 'running' ? beforeTraining(details) : mapped;
+}
+
+/** OpenAI's API has no method for other types of customization. */
+function methodOf(type: unknown, hyperparameters: JsonObject): JsonObject | null {
+  return type === 'FINE_TUNING' ? { type: 'supervised', supervised: { hyperparameters } } : null;
 }
 
 /** Only some jobs report their steps. */

@@ -1,15 +1,20 @@
 // A fine-tuning job to create, as Bedrock's model-customization job. Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_CreateModelCustomizationJob.html, read 2026-11-21.
-import type { JsonObject } from '../../common/json/read.js';
+import { isObject, type JsonObject } from '../../common/json/read.js';
 import { JOB_NAME, MODEL, ROLE_ARN, S3_FOLDER, S3_INPUT } from '../../upstream/providers/bedrock/job-fields.js';
-import { BodyFields, textLike } from '../../common/validation/body-fields.js';
+import { BodyFields, type FieldRule, textLike } from '../../common/validation/body-fields.js';
 import { folderOf } from '../../upstream/providers/bedrock/s3-file.js';
-import { HYPERPARAMETERS } from './bedrock-hyperparameters.js';
+import { HYPERPARAMETERS, type Hyperparameters } from './bedrock-hyperparameters.js';
+
+/** Fields of OpenAI's API without a meaning here. */
+export const LEFT_OUT = ['seed', 'metadata', 'integrations'] as const;
 
 const KNOWN = [
+  ...LEFT_OUT,
   'model',
   'training_file',
   'validation_file',
   'hyperparameters',
+  'method',
   'suffix',
   'role_arn',
   'job_name',
@@ -37,7 +42,7 @@ export function toCustomizationJob(body: JsonObject, uniqueName: string): JsonOb
   }
   const customModelName = fields.optional('suffix', SUFFIX) ?? `ft-${uniqueName}`;
   const jobName = fields.optional('job_name', JOB_NAME) ?? `ft-${uniqueName}`;
-  const hyperParameters = fields.optional('hyperparameters', HYPERPARAMETERS);
+  const hyperParameters = readHyperparameters(fields, body);
   fields.refuseOthers(KNOWN, 'is not supported for fine-tuning at Amazon Bedrock');
   fields.done();
   return {
@@ -52,4 +57,26 @@ export function toCustomizationJob(body: JsonObject, uniqueName: string): JsonOb
     outputDataConfig: { s3Uri: output },
     ...(hyperParameters === undefined ? {} : { hyperParameters }),
   };
+}
+
+/** `{"type": "supervised", "supervised": {"hyperparameters": {…}}}`, the newer place of the hyperparameters. */
+const SUPERVISED: FieldRule<JsonObject> = {
+  read(value) {
+    if (!isObject(value) || value['type'] !== 'supervised') return undefined;
+    const settings = value['supervised'] ?? {};
+    return isObject(settings) ? settings : undefined;
+  },
+  expected: 'must have the type supervised, which is the only one that Bedrock has here',
+};
+
+function readHyperparameters(fields: BodyFields, body: JsonObject): Hyperparameters | undefined {
+  const plain = fields.optional('hyperparameters', HYPERPARAMETERS);
+  const given = fields.optional('method', SUPERVISED)?.['hyperparameters'] ?? undefined;
+  if (given === undefined) return plain;
+  if ((body['hyperparameters'] ?? undefined) !== undefined) {
+    fields.refuse('hyperparameters', 'must not be given beside those of method');
+  }
+  const ofMethod = HYPERPARAMETERS.read(given);
+  if (ofMethod === undefined) fields.refuse('method.supervised.hyperparameters', HYPERPARAMETERS.expected);
+  return ofMethod;
 }

@@ -30,6 +30,8 @@ function setUp(options: Partial<ConstructorParameters<typeof FakeBedrock>[0]> = 
 const refusal = (code: string, param: string) => expect.objectContaining({ code, param });
 const params = (id: string) => ({ params: { fine_tuning_job_id: id } });
 
+const HYPERPARAMETERS = { n_epochs: 2, learning_rate: 0.00001, learning_rate_warmup_steps: 10 };
+
 describe('fine-tuning jobs of bedrock', () => {
   const whole = {
     id: ID,
@@ -38,7 +40,8 @@ describe('fine-tuning jobs of bedrock', () => {
     error: { code: null, message: null, param: null },
     fine_tuned_model: JOB['outputModelArn'],
     finished_at: Date.UTC(2026, 10, 20, 14, 0, 0) / 1_000,
-    hyperparameters: { n_epochs: 2, learningRate: 0.00001, learningRateWarmupSteps: 10 },
+    hyperparameters: HYPERPARAMETERS,
+    method: { type: 'supervised', supervised: { hyperparameters: HYPERPARAMETERS } },
     model: 'amazon.nova-micro-v1:0:128k',
     organization_id: '123456789012',
     result_files: [],
@@ -57,7 +60,9 @@ describe('fine-tuning jobs of bedrock', () => {
   });
 
   it('has null in a list for fields that AWS returns only for a single job', () => {
-    const unknown = { hyperparameters: { n_epochs: null }, training_file: null, validation_file: null };
+    const hyperparameters = { n_epochs: null };
+    const method = { type: 'supervised', supervised: { hyperparameters } };
+    const unknown = { hyperparameters, method, training_file: null, validation_file: null };
     expect(toFineTuningJob(SUMMARY)).toEqual({ ...whole, ...unknown });
   });
 
@@ -108,7 +113,7 @@ describe('fine-tuning jobs of bedrock', () => {
       { n_epochs: 3, batch_size: 8 },
     ],
     [{ learningRateMultiplier: '1.00E-1' }, { n_epochs: 'auto', learning_rate_multiplier: 0.1 }],
-    [{ earlyStoppingPatience: 'none' }, { n_epochs: 'auto', earlyStoppingPatience: 'none' }],
+    [{ earlyStoppingPatience: 'none' }, { n_epochs: 'auto', early_stopping_patience: 'none' }],
     [undefined, { n_epochs: null }],
   ])('maps the hyperparameters %j to %j', (hyperParameters, hyperparameters) => {
     expect(toFineTuningJob({ ...JOB, hyperParameters })['hyperparameters']).toEqual(hyperparameters);
@@ -226,6 +231,31 @@ describe('fine_tuning.jobs.create at bedrock', () => {
   });
 
   it.each([
+    [
+      { n_epochs: 3, learning_rate: 0.1 },
+      { epochCount: '3', learningRate: '0.1' },
+    ],
+    [
+      { learningRate: 0.1, early_stopping: true },
+      { learningRate: '0.1', earlyStopping: 'true' },
+    ],
+    [{ n_epochs: 'auto', learning_rate_multiplier: 'auto' }, {}],
+    [undefined, undefined],
+  ])('reads the hyperparameters of a supervised method: %j', async (hyperparameters, hyperParameters) => {
+    const { bedrock, run } = setUp();
+    const method = { type: 'supervised', supervised: { hyperparameters } };
+    await run('fine_tuning.jobs.create', { body: { ...BODY, method } });
+    expect(bedrock.asked[0]?.body).toMatchObject({ customizationType: 'FINE_TUNING' });
+    expect(Object(bedrock.asked[0]?.body)['hyperParameters']).toEqual(hyperParameters);
+  });
+
+  it('makes a job once for one idempotency key', async () => {
+    const { bedrock, run } = setUp();
+    await run('fine_tuning.jobs.create', { body: BODY, changeKey: 'abc' });
+    expect(bedrock.asked[0]?.body).toMatchObject({ clientRequestToken: 'abc', jobName: 'ft-abc' });
+  });
+
+  it.each([
     ['without model', { model: undefined }, 'model'],
     ['without training_file', { training_file: null }, 'training_file'],
     ['without role_arn', { role_arn: undefined }, 'role_arn'],
@@ -236,8 +266,27 @@ describe('fine_tuning.jobs.create at bedrock', () => {
     ['with n_epochs as text', { hyperparameters: { n_epochs: '3' } }, 'hyperparameters'],
     ['with a nested hyperparameter', { hyperparameters: { a: {} } }, 'hyperparameters'],
     ['with a suffix that no model may have', { suffix: 'a--b' }, 'suffix'],
-    ['with a seed, which Bedrock has not', { seed: 7 }, 'seed'],
-    ['with a method, which Bedrock has not', { method: { type: 'dpo' } }, 'method'],
+    ['with a field of neither', { surprise: 7 }, 'surprise'],
+    ['with a method that Bedrock has not', { method: { type: 'dpo' } }, 'method'],
+    ['with a method that is not an object', { method: 'supervised' }, 'method'],
+    [
+      'with n_epochs 0 in the method',
+      { method: { type: 'supervised', supervised: { hyperparameters: { n_epochs: 0 } } } },
+      'method.supervised.hyperparameters',
+    ],
+    [
+      'with hyperparameters at two places',
+      {
+        hyperparameters: { n_epochs: 1 },
+        method: { type: 'supervised', supervised: { hyperparameters: { n_epochs: 2 } } },
+      },
+      'hyperparameters',
+    ],
+    [
+      'with two spellings of one hyperparameter',
+      { hyperparameters: { learning_rate: 0.1, learningRate: 0.2 } },
+      'hyperparameters',
+    ],
   ])('refuses a job %s', async (_name, change, param) => {
     const { bedrock, run } = setUp();
     const created = run('fine_tuning.jobs.create', { body: { ...BODY, ...change } });

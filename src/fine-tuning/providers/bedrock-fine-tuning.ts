@@ -6,7 +6,7 @@ import { jobOf, listJobs, readJob, readNewJob, stopJob } from '../../upstream/pr
 import { toCursorList } from '../../common/pagination/cursor-walk.js';
 import type { MappedOperation, ResourceProvider } from '../../gateway/relay/operation.types.js';
 import { CUSTOMIZATION_JOB, toFineTuningJob, toStoppedJob } from './bedrock-fine-tuning-job.js';
-import { toCustomizationJob } from './bedrock-fine-tuning-request.js';
+import { LEFT_OUT, toCustomizationJob } from './bedrock-fine-tuning-request.js';
 
 /** `uniqueName` returns at most 50 letters, digits and single dashes. */
 export function createBedrockFineTuning(uniqueName: () => string): ResourceProvider & { readonly kind: 'mapped' } {
@@ -19,7 +19,7 @@ export function createBedrockFineTuning(uniqueName: () => string): ResourceProvi
     toFineTuningJob(await readJob(CUSTOMIZATION_JOB, jobOf(CUSTOMIZATION_JOB, input, credential), ask));
 
   const create: MappedOperation = async (input, ask) => {
-    const body = toCustomizationJob(input.body ?? {}, uniqueName());
+    const body = toCustomizationJob(input.body ?? {}, input.changeKey ?? uniqueName());
     const model = body['baseModelIdentifier'];
     const region = regionOfModel(model);
     const made = await ask({ method: 'POST', path: '/model-customization-jobs', body, region, plane: 'control' });
@@ -33,6 +33,7 @@ export function createBedrockFineTuning(uniqueName: () => string): ResourceProvi
   return {
     kind: 'mapped',
     slug: 'bedrock',
+    leavesOut: { 'fine_tuning.jobs.create': LEFT_OUT, 'fine_tuning.jobs.list': ['metadata'] },
     operations: {
       'fine_tuning.jobs.list': list,
       'fine_tuning.jobs.create': create,

@@ -1,10 +1,11 @@
 import { hasLongNumbers, parseLongNumbers, stringifyLongNumbers } from '../../common/json/numbers.js';
 import { isObject, type JsonObject, readArray, readObject, readString } from '../../common/json/read.js';
+import { passedHeaders } from '../../upstream/passed-headers.js';
 import { parseProviderJson } from '../../upstream/provider-error.js';
 import type { UpstreamAnswer } from '../../upstream/upstream.types.js';
 import { withEnvelope } from './list-envelope.js';
 import type { OperationInput, ResourceProvider } from './operation.types.js';
-import { type JsonAnswer, readPollAfter } from './relay-reply.js';
+import type { JsonAnswer } from './relay-reply.js';
 import type { RelayRoute } from './relay-route.js';
 
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
@@ -30,7 +31,7 @@ export function normaliseAnswer(
   const isList = route.kind === 'list' || route.kind === 'items';
   if (isList) readArray(readObject(json, 'body')['data'], 'body.data');
   if (route.kind === 'retrieve') readString(readObject(json, 'body')['id'], 'body.id');
-  const head = { status: answer.status, pollAfterMs: readPollAfter(answer) };
+  const head = { status: answer.status, headers: passedHeaders(answer.headers) };
   const normalise = route.response === undefined ? undefined : provider.normalise;
   const complete = (value: unknown): unknown => {
     if (!isList) return normalise === undefined ? value : normalised(readObject(value, 'body'), normalise);

@@ -41,6 +41,8 @@ export function isRecordable(id: string): boolean {
   return isStorableText(id) && Buffer.byteLength(id) <= MAX_ID_BYTES;
 }
 
+/** An id, or an object with its id, or a list of them. */
 function idsIn(value: unknown): readonly string[] {
-  return (Array.isArray(value) ? value : [value]).filter((id) => typeof id === 'string');
+  const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return values.map((item) => (isObject(item) ? item['id'] : item)).filter((id) => typeof id === 'string');
 }

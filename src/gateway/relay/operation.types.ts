@@ -9,6 +9,8 @@ export interface OperationInput {
   readonly query: Readonly<Record<string, string>>;
   /** The parsed JSON body, for operations that have one. */
   readonly body: JsonObject | undefined;
+  /** The caller's idempotency key, for providers that make a change with the same key once: 40 hexadecimal digits. */
+  readonly changeKey?: string | undefined;
 }
 
 /**
@@ -41,6 +43,8 @@ export type ResourceProvider =
   | {
       readonly kind: 'mapped';
       readonly slug: ProviderSlug;
+      /** By operation name: parameters of the query and fields of the body that have no meaning there. Left out, and named. */
+      readonly leavesOut?: Readonly<Record<string, readonly string[] | undefined>>;
       /** By operation name (`batches.list`). Absent operations are not supported. */
       readonly operations: Readonly<Record<string, MappedOperation | undefined>>;
     };

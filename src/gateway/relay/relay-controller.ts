@@ -15,6 +15,7 @@ import {
   ApiBody,
   ApiConsumes,
   ApiExtraModels,
+  type ApiHeaderOptions,
   ApiHeaders,
   ApiOkResponse,
   ApiOperation,
@@ -29,6 +30,7 @@ import { CurrentProvider, type ProviderContext } from '../provider-context.decor
 import { ProviderRoute } from '../provider-route.decorator.js';
 import type { ResourceArea } from './resource-area.js';
 import { hasJsonBody, mayStreamEvents, methodOf, type RelayRoute } from './relay-route.js';
+import { relayQueryOf } from './relay-query.js';
 import { RelayService } from './relay.service.js';
 
 const ANY = { 'application/json': { schema: { type: 'object', additionalProperties: true } } } as const;
@@ -79,7 +81,7 @@ function addHandler(controller: Type<{ readonly relay: RelayService }>, area: Re
   const descriptor = { value: handler, configurable: true };
   Object.defineProperty(prototype, name, descriptor);
   // The metadata that the compiler writes for such a method: the validation pipe reads the query's class from it.
-  Reflect.defineMetadata('design:paramtypes', [Object, Object, route.query ?? Object, Object, Object], prototype, name);
+  Reflect.defineMetadata('design:paramtypes', [Object, Object, relayQueryOf(route), Object, Object], prototype, name);
   for (const [index, decorate] of [CurrentProvider(), Param(), Query(), Req(), Res()].entries())
     decorate(prototype, name, index);
   decoratorsOf(area, route)(prototype, name, descriptor);
@@ -93,11 +95,22 @@ function decoratorsOf({ headers = [] }: ResourceArea, route: RelayRoute): Method
     ProviderRoute(route.scope),
     ...(route.spends === true ? [MayFail('usage_limit_exceeded', 'usage_limit_unreadable')] : []),
     ApiOperation({ summary: route.summary }),
-    ApiHeaders([...headers]),
+    ApiHeaders([...headers, ...headersOf(route)]),
     ...parameters.map((parameter) => ApiParam({ name: parameter, type: String })),
     ...bodyDecorators(route),
     answerDecorator(route),
   );
+}
+
+function headersOf(route: RelayRoute): readonly ApiHeaderOptions[] {
+  if (route.kind === 'download') {
+    return [
+      { name: 'Range', required: false, description: 'The part of the file to download.', example: 'bytes=0-1023' },
+    ];
+  }
+  if (methodOf(route) !== 'POST') return [];
+  const description = 'Sent on to the provider, which makes a change with the same key once, if it supports that.';
+  return [{ name: 'Idempotency-Key', required: false, description, schema: { type: 'string', maxLength: 255 } }];
 }
 
 /** A response without a documented format is forwarded unchanged, for every provider. */

@@ -1,11 +1,17 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError, invalidField } from '../../common/errors/gateway.error.js';
 import { isObject, type JsonObject } from '../../common/json/read.js';
 import type { ProviderRequest } from '../../upstream/providers/provider.types.js';
 import type { OperationInput } from './operation.types.js';
 import { hasJsonBody, methodOf, type RelayRoute } from './relay-route.js';
 
-/** The format of provider ids. Anything else is refused, so that no id can be read as part of a path. */
-const ID = /^(?!\.{1,2}$)[\w.:=~@+-]{1,512}$/;
+/**
+ * The format of provider ids. Anything else is refused, so that no id leads to another path. A slash is part of the id, and sent as
+ * `%2F`.
+ */
+const ID = /^(?=.{1,512}$)(?:(?!\.{1,2}(?:\/|$))[\w.:=~@+-]+(?:\/(?!$)|$))+$/;
+const RANGE = /^bytes=[\d, -]{1,256}$/;
+const VALIDATOR = /^[\x20-\x7e]{1,256}$/;
 
 export interface RelayRequestParts {
   readonly params: Readonly<Record<string, string>>;
@@ -20,14 +26,11 @@ export interface RelayRequestParts {
  */
 export function toOperationInput(route: RelayRoute, { params, query, body }: RelayRequestParts): OperationInput {
   for (const [name, value] of Object.entries(params)) {
-    if (!ID.test(value)) throw invalidField(name, 'must be an id: letters, digits and . _ : = ~ @ + -');
+    if (!ID.test(value)) throw invalidField(name, 'must be an id: letters, digits and . _ : = ~ @ + - /');
   }
-  const [unknown] = route.query === undefined ? Object.keys(query) : [];
-  if (unknown !== undefined) throw invalidField(unknown, 'is not a known parameter');
-  const given = Object.entries(query).filter(([, value]) => value !== undefined);
   return {
     params,
-    query: Object.fromEntries(given.map(([name, value]) => [name, String(value)])),
+    query: Object.fromEntries(Object.entries(query).flatMap(([name, value]) => parameters(name, value))),
     body: hasJsonBody(route) ? readBody(body) : undefined,
   };
 }
@@ -44,6 +47,24 @@ export function toProviderRequest(
     query: input.query,
     bytes,
   };
+}
+
+/** A map is written as it came: `metadata[team]`. */
+function parameters(name: string, value: unknown): readonly (readonly [string, string])[] {
+  if (value === undefined) return [];
+  if (!isObject(value)) return [[name, textOf(value)]];
+  return Object.entries(value).map(([member, text]) => [`${name}[${member}]`, textOf(text)]);
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** The part of a file that the caller asks for. A header in another form is ignored, as RFC 9110 (14.2) allows. */
+export function rangeHeaders(route: RelayRoute, headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
+  const { range, 'if-range': ifRange } = headers;
+  if (route.kind !== 'download' || range === undefined || !RANGE.test(range)) return {};
+  return typeof ifRange === 'string' && VALIDATOR.test(ifRange) ? { range, 'if-range': ifRange } : { range };
 }
 
 function readBody(body: unknown): JsonObject {

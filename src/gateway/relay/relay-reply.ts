@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream';
 import type { Response } from 'express';
 import { toErrorEvent } from '../../common/errors/error-envelope.js';
+import { passedHeaders } from '../../upstream/passed-headers.js';
 import { type UpstreamHead, firstHeader } from '../../upstream/upstream.types.js';
 import { mayStreamEvents, type RelayRoute } from './relay-route.js';
 
@@ -10,27 +11,27 @@ export interface JsonAnswer {
   readonly json: unknown;
   /** The provider's own bytes, when they are forwarded unchanged. */
   readonly bytes?: Buffer;
-  /** Milliseconds until the client should poll again, for an object that is not finished. */
-  readonly pollAfterMs?: string | undefined;
+  /** Headers of the provider's answer that the caller gets too. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** OpenAI's SDKs use this as their polling interval, and 5 s without it. */
-const POLL_AFTER = 'openai-poll-after-ms';
-
-export function readPollAfter({ headers }: Pick<UpstreamHead, 'headers'>): string | undefined {
-  const value = firstHeader(headers, POLL_AFTER);
-  return value !== undefined && /^\d{1,9}$/.test(value) ? value : undefined;
-}
-
-export function replyJson(response: Response, { status, json, bytes, pollAfterMs }: JsonAnswer): void {
+export function replyJson(response: Response, { status, json, bytes, headers = {} }: JsonAnswer): void {
   const body = bytes ?? Buffer.from(JSON.stringify(json));
-  if (pollAfterMs !== undefined) response.setHeader(POLL_AFTER, pollAfterMs);
-  response.writeHead(status, { 'content-type': 'application/json', 'content-length': body.length });
+  response.writeHead(status, { ...headers, 'content-type': 'application/json', 'content-length': body.length });
   response.end(body);
 }
 
-/** Headers of a forwarded body. No other header of the provider reaches the caller. */
-const PASSED_HEADERS = ['content-type', 'content-length', 'content-encoding', 'content-disposition'] as const;
+/** Headers of a forwarded body. Besides these, only those of `passedHeaders` reach the caller. */
+const BODY_HEADERS = [
+  'content-type',
+  'content-length',
+  'content-encoding',
+  'content-disposition',
+  'content-range',
+  'accept-ranges',
+  'etag',
+  'last-modified',
+] as const;
 
 /** A body with one of these headers cannot carry an additional event. */
 const PRECLUDING_MORE = ['content-length', 'content-encoding'] as const;
@@ -39,7 +40,8 @@ const PRECLUDING_MORE = ['content-length', 'content-encoding'] as const;
 export function streamTo(route: RelayRoute, response: Response): (head: UpstreamHead) => Writable | undefined {
   return (head) => {
     if (head.status < 200 || head.status > 299 || !isStreamed(route, head)) return undefined;
-    for (const name of PASSED_HEADERS) {
+    for (const [name, value] of Object.entries(passedHeaders(head.headers))) response.setHeader(name, value);
+    for (const name of BODY_HEADERS) {
       const value = firstHeader(head.headers, name);
       if (value !== undefined) response.setHeader(name, value);
     }

@@ -1,7 +1,17 @@
 import type { Scope } from '../../access/scopes.js';
 
 /** Kinds of objects that a provider keeps for its callers. */
-export type ProviderObjectKind = 'thread' | 'batch' | 'file' | 'fine_tuning.job';
+export type ProviderObjectKind =
+  | 'assistant'
+  | 'thread'
+  | 'vector_store'
+  | 'batch'
+  | 'file'
+  | 'upload'
+  | 'upload_part'
+  | 'fine_tuning.job'
+  /** A model, or a checkpoint of one, that a fine-tuning job has made. */
+  | 'fine_tuned_model';
 
 /** A parameter or field that names an object of the provider. */
 export interface ObjectReference {
@@ -23,8 +33,10 @@ export type RelayRoute =
   /** The bytes of the response are streamed. */
   | (Row & About & { readonly kind: 'download'; readonly response?: undefined })
   | (Row & Creating & Answered & JsonBody & { readonly kind: 'create' })
-  /** The body is forwarded unread. */
-  | (Row & Creating & Answered & { readonly kind: 'upload' })
+  /** The body is forwarded unread. Within an object of the path: a part of an upload. */
+  | (Row & Creating & Answered & Partial<About> & { readonly kind: 'upload' })
+  /** A POST that neither creates nor names an object: the run of a grader. */
+  | (Row & Answered & JsonBody & { readonly kind: 'call' })
   /** Any other POST on an object of the path. */
   | (Row & About & Answered & JsonBody & { readonly kind: 'action' })
   | (Row & About & Deleting & { readonly kind: 'delete' });
@@ -95,6 +107,7 @@ const METHODS = {
   create: 'POST',
   upload: 'POST',
   action: 'POST',
+  call: 'POST',
   delete: 'DELETE',
 } as const;
 
@@ -102,8 +115,8 @@ export function methodOf({ kind }: Pick<RelayRoute, 'kind'>): 'GET' | 'POST' | '
   return METHODS[kind];
 }
 
-export function hasJsonBody(route: RelayRoute): route is Extract<RelayRoute, { kind: 'create' | 'action' }> {
-  return route.kind === 'create' || route.kind === 'action';
+export function hasJsonBody(route: RelayRoute): route is Extract<RelayRoute, { kind: 'create' | 'action' | 'call' }> {
+  return route.kind === 'create' || route.kind === 'action' || route.kind === 'call';
 }
 
 export function mayStreamEvents(route: RelayRoute): boolean {

@@ -1,21 +1,25 @@
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
+import { ERROR_CODES } from '../../common/errors/error-codes.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import type { JsonObject } from '../../common/json/read.js';
 import { parseProviderJson, shapeToError } from '../../upstream/provider-error.js';
 import { OfferedEndpoints } from '../../upstream/providers/offered-endpoints.js';
-import type { ProviderRequest } from '../../upstream/providers/provider.types.js';
+import type { Provider, ProviderRequest } from '../../upstream/providers/provider.types.js';
 import type { UpstreamAnswer } from '../../upstream/upstream.types.js';
 import { ProviderCallService } from '../provider-call.service.js';
 import type { ProviderContext } from '../provider-context.decorator.js';
 import { UsedUpLimits } from '../used-up-limits.js';
 import { betaHeader } from './beta-header.js';
+import { idempotencyKey, ownKey } from './idempotency-key.js';
 import { Isolation, type Ownership } from './isolation.js';
+import { withoutOptions } from './left-out.js';
 import { listOwn } from './list-own.js';
 import { normaliseAnswer } from './normalise-answer.js';
 import { isNamed } from './object-ids.js';
 import type { OperationInput, ResourceProvider } from './operation.types.js';
-import { type RelayRequestParts, toOperationInput, toProviderRequest } from './relay-input.js';
+import { rangeHeaders, type RelayRequestParts, toOperationInput, toProviderRequest } from './relay-input.js';
+import { API_VERSION } from './relay-query.js';
 import { endpointOf, hasJsonBody, mayStreamEvents, methodOf, objectsOf, type RelayRoute } from './relay-route.js';
 import { type JsonAnswer, replyJson, streamTo } from './relay-reply.js';
 import type { ResourceArea } from './resource-area.js';
@@ -53,8 +57,12 @@ export class RelayService {
   async run(run: RelayRun): Promise<void> {
     const { area, route, context, request } = run;
     const provider = area.providers.find(({ slug }) => slug === context.virtualKey.provider.slug);
-    if (provider === undefined) throw new GatewayError('provider_not_supported');
-    const input = toOperationInput(route, { ...run, body: request.body });
+    if (provider === undefined) {
+      const others = area.providers.map(({ slug }) => slug).join(', ');
+      throw notSupported(`These do: ${others}.`);
+    }
+    const given = toOperationInput(route, { ...run, body: request.body });
+    const input = withoutOptions(context, given, unsupportedOptions(provider, route, context.virtualKey.provider));
     const model = modelOf(input.body);
     if (model !== undefined) context.request.noteModel(model);
     if (route.spends === true) await this.limits.assertRoom(context, { endpoint: endpointOf(route), model });
@@ -114,10 +122,20 @@ export class RelayService {
     input: OperationInput,
     bytes?: Buffer,
   ): Promise<JsonAnswer | undefined> {
-    if (provider.kind === 'mapped') return this.askMapped(run, provider, input);
     const { route, context, request, response } = run;
+    const ownership = this.isolation.ownershipOf(context);
+    const key = methodOf(route) === 'POST' ? idempotencyKey(request.headers, ownership) : undefined;
+    if (provider.kind === 'mapped') {
+      // Always the workspace's own: all of them share the account.
+      return this.askMapped(run, provider, key === undefined ? input : { ...input, changeKey: ownKey(ownership, key) });
+    }
     const json = hasJsonBody(route) ? bytes : undefined;
-    const providerRequest = { ...toProviderRequest(route, input, json), headers: betaHeader(request.headers) };
+    const headers = {
+      ...betaHeader(request.headers),
+      ...rangeHeaders(route, request.headers),
+      ...(key === undefined ? {} : { 'idempotency-key': key }),
+    };
+    const providerRequest = { ...toProviderRequest(route, input, json), headers };
     const operation = operationOf(route, input.body, providerRequest);
     const takesEvents = mayStreamEvents(route);
     if (route.kind === 'upload' || route.kind === 'download' || takesEvents) {
@@ -150,7 +168,7 @@ export class RelayService {
     input: OperationInput,
   ): Promise<JsonAnswer> {
     const mapped = provider.operations[route.operation];
-    if (mapped === undefined) throw new GatewayError('provider_not_supported');
+    if (mapped === undefined) throw notSupported(`It offers ${Object.keys(provider.operations).join(', ')}.`);
     const ask = async (request: ProviderRequest): Promise<unknown> => {
       const answer = await this.calls.run(context, operationOf(route, input.body, request));
       this.calls.assertDone(context, answer);
@@ -158,6 +176,22 @@ export class RelayService {
     };
     return { status: 200, json: await mapped(input, ask, context.virtualKey.credential) };
   }
+}
+
+function notSupported(instead: string): GatewayError {
+  return new GatewayError('provider_not_supported', {
+    message: `${ERROR_CODES.provider_not_supported.message} ${instead}`,
+  });
+}
+
+/** Parameters that the provider, or this operation of it, does not have. */
+function unsupportedOptions(
+  provider: ResourceProvider,
+  { operation }: RelayRoute,
+  { hasApiVersion = false }: Provider,
+): readonly string[] {
+  const leftOut = provider.kind === 'mapped' ? (provider.leavesOut?.[operation] ?? []) : [];
+  return hasApiVersion ? leftOut : [API_VERSION, ...leftOut];
 }
 
 function asksForStream(body: JsonObject = {}): boolean {

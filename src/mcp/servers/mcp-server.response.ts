@@ -148,8 +148,8 @@ export class McpServerTestResponse {
   /** Code of the error, when it did not. */
   readonly error?: string;
   /**
-   * Where the call failed: `dns`, `connect`, `tls`, `egress_refused`, `timeout`, `connection_lost`, `redirect`, `too_large`,
-   * `invalid_response`, or the status of the answer, such as `http_401`. Absent when no call was made.
+   * Where the call failed: `dns`, `connect`, `tls`, `egress_refused`, `timeout`, `busy`, `connection_lost`, `redirect`,
+   * `too_large`, `invalid_response`, or the status of the answer, such as `http_401`. Absent when no call was made.
    */
   readonly reason?: string;
   /**

@@ -6,6 +6,8 @@ import type { ProviderRequest } from './provider.types.js';
 /** An option with the value of the query parameter `api-version`, which selects the version of an Azure API. */
 export const AzureApiVersion = (): PropertyDecorator => applyDecorators(Optional(), Matches(/^[0-9A-Za-z.-]{1,40}$/));
 
+/** @param version unless the request names one itself */
 export function withApiVersion(request: ProviderRequest, version: string | undefined): ProviderRequest {
-  return version === undefined ? request : { ...request, query: { ...request.query, 'api-version': version } };
+  if (version === undefined || request.query?.['api-version'] !== undefined) return request;
+  return { ...request, query: { ...request.query, 'api-version': version } };
 }

@@ -26,6 +26,7 @@ export const azureOpenai: Provider<AzureOpenAiOptions> = {
     const url = addressOf(baseUrl(options), request, options.api_version);
     return buildRequest(url, request, { 'api-key': headerKey(credential) });
   },
+  hasApiVersion: true,
   // Listing models is free and needs a valid key.
   probe: { request: { method: 'GET', path: '/models' }, accepts: [200] },
 };

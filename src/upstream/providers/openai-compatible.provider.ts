@@ -24,6 +24,7 @@ export const openaiCompatible: Provider<OpenAiCompatibleOptions> = {
     const url = joinUrl(baseUrl(options), withApiVersion(request, options.api_version));
     return buildRequest(url, request, credential.key === undefined ? {} : bearer(credential));
   },
+  hasApiVersion: true,
   // Free everywhere; a server that wants no key answers it as well.
   probe: { request: { method: 'GET', path: '/models' }, accepts: [200] },
 };

@@ -66,6 +66,8 @@ export interface Provider<Options extends BaseProviderOptions = BaseProviderOpti
   checkOptions?(options: Options, key: string | undefined): readonly FieldProblem[];
   /** Adds address and credential headers. Throws GatewayError when the options cannot be used. */
   address(request: ProviderRequest, credential: Credential<Options>): UpstreamRequest;
+  /** Whether requests may name the version of the API in the query's `api-version`. */
+  readonly hasApiVersion?: boolean;
   /** Signs each attempt, for providers whose signature covers the body and the time. */
   signer?(credential: Credential<Options>): RequestSigner;
   /** Statuses besides 401 and 403 that mean that the credential was refused. */
