@@ -32,7 +32,7 @@ const ROOMS = {
   usage: 'idempotency workspaces audit upstream telemetry access database config',
   // 1
   workspaces: 'idempotency audit access database',
-  audit: 'access',
+  audit: 'access database',
   // a repeated create returns the same answer
   idempotency: 'sealing telemetry access database',
   sealing: 'config',

@@ -1,6 +1,7 @@
 import { Baseline1795219200000 } from './1795219200000-baseline.js';
 import { IdempotencyKeys1795219250002 } from './1795219250002-idempotency-keys.js';
 import { ApiKeyFacts1795219250003 } from './1795219250003-api-key-facts.js';
+import { AuditValues1795219250004 } from './1795219250004-audit-values.js';
 import { UsagePolicySlugs1795219250001 } from './1795219250001-usage-policy-slugs.js';
 
 /** In order of application. Classes, not file patterns: the same list works from source, build and tests. */
@@ -9,4 +10,5 @@ export const MIGRATIONS = [
   UsagePolicySlugs1795219250001,
   IdempotencyKeys1795219250002,
   ApiKeyFacts1795219250003,
+  AuditValues1795219250004,
 ] as const;

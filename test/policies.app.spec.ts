@@ -61,6 +61,7 @@ describe('POST /v1/policies/usage-limits', () => {
     const policy = await admin.read(`${PATH}/${id}`);
     expect(policy).toEqual({
       id,
+      slug: expect.stringMatching(/^search-per-user/),
       object: 'policy_usage_limits',
       organisation_id: UUID,
       workspace_id: null,

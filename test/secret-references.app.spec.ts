@@ -238,10 +238,10 @@ describe('a secret reference', () => {
     expect(brokenRulesOf(await admin.patch(`${PATH}/${await make()}`, fields))).toEqual(both);
   });
 
-  it.each(['id', 'slug', 'object', 'manager_type', 'status', 'revision'])(
+  it.each(['id', 'slug', 'object', 'manager_type', 'status', 'created_by', 'revision'])(
     'does not let an update change the %s of a secret reference',
     async (field) => {
-      const answer = await admin.patch(`${PATH}/${await make()}`, { [field]: 'aws_sm' });
+      const answer = await admin.patch(`${PATH}/${await make()}`, { [field]: 'azure_kv' });
       expect(refusalOf(answer)).toMatchObject({ ...VALIDATION_FAILED, param: field });
     },
   );
@@ -593,7 +593,7 @@ describe('the list', () => {
     ['current_page', 'current_page=-1'],
     ['page_size', 'page_size=0'],
     ['page_size', 'page_size=101'],
-    ['status', 'status=active'],
+    ['status', 'status=inactive'],
   ])('refuses the list of secret references for a wrong %s: %s', async (param, query) => {
     const answer = await admin.get(`${PATH}?${query}`);
     expect(refusalOf(answer)).toMatchObject(VALIDATION_FAILED);

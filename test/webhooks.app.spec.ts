@@ -264,7 +264,7 @@ describe('an endpoint', () => {
     expect(refusalOf(await client.post('/v1/webhooks', body))).toMatchObject({ status: 403, code: 'tenant_mismatch' });
   });
 
-  it('audits an endpoint by the names of its fields only', async () => {
+  it('audits an endpoint without its secret', async () => {
     const { id, path } = await make({ description: 'Audited' });
     await admin.patch(path, { url: `${receiver.url}/other`, enabled: false });
     await admin.post(`${path}/rotate-secret`, {});
@@ -277,7 +277,7 @@ describe('an endpoint', () => {
       'webhooks.create',
     ]);
     expect(new Set(readArray(entries[2]?.['changed_fields'], 'changed_fields'))).toEqual(new Set(['url', 'enabled']));
-    expect(JSON.stringify(entries)).not.toMatch(/Audited|127\.0\.0\.1|whsec_/);
+    expect(JSON.stringify(entries)).not.toMatch(/whsec_/);
   });
 });
 

@@ -34,6 +34,8 @@ export interface Principal {
   readonly expiresAt: Date | null;
   /** Runs in the transaction of a create, with the id of the new resource: for `Idempotency-Key`. */
   readonly onCreate?: (manager: EntityManager, resourceId: string) => Promise<void>;
+  /** Where the request came from; read when it is needed. */
+  readonly clientAddress?: string | undefined;
   /** Trace of the request in which the caller acts; absent where it is known apart from one. */
   readonly traceId?: string;
 }

@@ -32,7 +32,7 @@ export class ApiKeyIssuer {
 
   /** Stores a new key. `key` is for the first key of a gateway, which the operator may have chosen. */
   async issue(manager: EntityManager, fields: DeepPartial<ApiKey>, key = generateApiKey()): Promise<IssuedKey> {
-    const row = Object.assign(manager.create(ApiKey, fields), { prefix: prefixOf(key) });
+    const row = Object.assign(manager.create(ApiKey, fields), { prefix: prefixOf(key), lastUsedAt: null });
     const apiKey = await insertRow(manager, row);
     await this.addSecret(manager, apiKey.id, key);
     return { apiKey, key };

@@ -3,6 +3,7 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { type EntityManager, In, type Repository } from 'typeorm';
 import type { Principal, Tenant } from '../access/principal.js';
 import { ownOrSharedWhere, tenantWhere } from '../access/tenant-where.js';
+import { secretMark } from '../audit/audit-changes.js';
 import { AuditService } from '../audit/audit.service.js';
 import { namedFields } from '../audit/audit-record.js';
 import { fieldError, type ErrorDetail, GatewayError } from '../common/errors/gateway.error.js';
@@ -55,7 +56,13 @@ export class ApiKeysService {
       const bounds = { scopes, metadata, rateLimits, expiresAt };
       const row = { organisationId, workspaceId, name, description, type, user, createdBy: principal.id };
       const issued = await this.issuer.issue(manager, { ...row, ...bounds });
-      await this.audit.record(manager, principal, entryOf('create', issued.apiKey, namedFields(dto)));
+      await this.audit.record(
+        manager,
+        principal,
+        entryOf('create', issued.apiKey, namedFields(dto), {
+          after: this.shown(issued.apiKey),
+        }),
+      );
       return issued;
     });
   }
@@ -107,7 +114,8 @@ export class ApiKeysService {
       // All of the key, not only what changes: a scope for a key without the caller's bounds would be handed on without them.
       if (!isOnlyRenamed) assertWithinBounds(principal, changed);
       if (changed !== apiKey) {
-        await this.audit.record(manager, principal, entryOf('update', changed, namedFields(dto)));
+        const snapshots = { before: this.shown(apiKey), after: this.shown(changed) };
+        await this.audit.record(manager, principal, entryOf('update', changed, namedFields(dto), snapshots));
       }
       return changed;
     });
@@ -126,8 +134,10 @@ export class ApiKeysService {
       // The new secret is shown to the caller, who would gain what the key may do.
       assertGrantable(principal, apiKey.scopes);
       assertWithinBounds(principal, apiKey);
-      await this.audit.record(manager, principal, entryOf('rotate', apiKey, []));
-      return { apiKey, ...(await this.issuer.rotate(manager, apiKey, transitionSeconds)) };
+      const issued = await this.issuer.rotate(manager, apiKey, transitionSeconds);
+      const snapshots = { before: { key: secretMark(apiKey.prefix) }, after: { key: secretMark(issued.key) } };
+      await this.audit.record(manager, principal, entryOf('rotate', apiKey, [], snapshots));
+      return { apiKey, ...issued };
     });
     this.cache.clear();
     return rotated;
@@ -138,9 +148,15 @@ export class ApiKeysService {
     await this.apiKeys.manager.transaction(async (manager) => {
       const apiKey = await find(manager, principal, id, FOR_CHANGE);
       await manager.delete(ApiKey, { id: apiKey.id, organisationId: principal.organisationId });
-      await this.audit.record(manager, principal, entryOf('delete', apiKey, []));
+      await this.audit.record(manager, principal, entryOf('delete', apiKey, [], { before: this.shown(apiKey) }));
     });
     this.cache.clear();
+  }
+
+  /** For the audit log. Without `status`, which changes with time alone. */
+  private shown(apiKey: ApiKey): object {
+    const { status: _status, ...shown } = toApiKeyResponse(apiKey, apiKey.createdAt);
+    return shown;
   }
 
   /** The workspace of a new key; null for a key of the whole organisation. */

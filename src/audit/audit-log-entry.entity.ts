@@ -1,4 +1,5 @@
 import { Column, CreateDateColumn, Entity, Index, PrimaryGeneratedColumn } from 'typeorm';
+import type { AuditChanges } from './audit-changes.js';
 
 /** Who changed what. Rows are only ever added. */
 @Entity('audit_log_entries')
@@ -20,6 +21,14 @@ export class AuditLogEntry {
   @Column({ name: 'actor_id', type: 'varchar', length: 255 })
   readonly actorId!: string;
 
+  /** Name of the API key; null for other actors. */
+  @Column({ name: 'actor_name', type: 'varchar', length: 255, nullable: true })
+  readonly actorName!: string | null;
+
+  /** Where the request came from; null where there was no request. */
+  @Column({ name: 'client_address', type: 'varchar', length: 64, nullable: true })
+  readonly clientAddress!: string | null;
+
   /** `<resource>.<verb>`, as in scopes: `virtual_keys.update`. */
   @Column({ type: 'varchar', length: 64 })
   readonly action!: string;
@@ -30,7 +39,15 @@ export class AuditLogEntry {
   @Column({ name: 'resource_id', type: 'uuid' })
   readonly resourceId!: string;
 
-  /** Names of the changed fields; values may be secrets. */
+  /** At the time of the change. */
+  @Column({ name: 'resource_name', type: 'varchar', length: 2048, nullable: true })
+  readonly resourceName!: string | null;
+
+  /** Old and new values by field; of secrets only that they have changed. */
+  @Column({ type: 'jsonb', default: {} })
+  readonly changes!: AuditChanges;
+
+  /** The fields that the request named. */
   @Column({ name: 'changed_fields', type: 'text', array: true, default: [] })
   readonly changedFields!: string[];
 

@@ -1,19 +1,25 @@
 import { withoutUndefined } from '../common/without-undefined.js';
+import { type AuditChanges, changesBetween, type Snapshots } from './audit-changes.js';
 
 /** A change, as it is written to the audit log. */
 export interface AuditRecord {
   readonly action: string;
   readonly resourceType: string;
   readonly resourceId: string;
+  readonly resourceName: string | null;
   /** null: the resource belongs to the organisation as a whole. */
   readonly workspaceId: string | null;
   readonly changedFields: readonly string[];
+  readonly changes: AuditChanges;
 }
 
-/** What a record needs to know of a resource. */
+/** What a record needs to know of a resource. Without a name, its slug or its URL stands for it. */
 export interface AuditedResource {
   readonly id: string;
   readonly workspaceId: string | null;
+  readonly name?: string | null;
+  readonly slug?: string;
+  readonly url?: string;
 }
 
 /**
@@ -21,12 +27,19 @@ export interface AuditedResource {
  * @param area before the verb in actions: `api_keys` in `api_keys.create`
  */
 export function auditRecords<Verb extends string>(area: string, resourceType: string) {
-  return (verb: Verb, resource: AuditedResource, changedFields: readonly string[]): AuditRecord => ({
+  return (
+    verb: Verb,
+    resource: AuditedResource,
+    changedFields: readonly string[],
+    snapshots: Snapshots = {},
+  ): AuditRecord => ({
     action: `${area}.${verb}`,
     resourceType,
     resourceId: resource.id,
+    resourceName: resource.name ?? resource.slug ?? resource.url ?? null,
     workspaceId: resource.workspaceId,
     changedFields,
+    changes: changesBetween(snapshots),
   });
 }
 

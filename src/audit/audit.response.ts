@@ -10,14 +10,22 @@ export class AuditLogEntryResponse {
   readonly actor_type: string;
   /** Id of the API key, or subject of the administrator's token. */
   readonly actor_id: string;
+  /** Name of the API key at that time; null for other actors. */
+  readonly actor_name: string | null;
+  /** IP address of the client; null where there was no request. */
+  readonly client_address: string | null;
   /** What was done, for example `create` or `update`. */
   readonly action: string;
   /** The kind of the resource. */
   readonly resource_type: string;
   /** The id of the resource. */
   readonly resource_id: string;
-  /** Names only: values may be secrets. */
+  /** Name of the resource at that time, or its slug or URL. */
+  readonly resource_name: string | null;
+  /** The fields that the request named. */
   readonly changed_fields: string[];
+  /** By the path of each changed field: `{"old", "new"}`, or the text `changed` for a secret. */
+  readonly changes: Record<string, unknown>;
   /** The trace id of the request; null when there was no request. */
   readonly trace_id: string | null;
   /** Unix seconds. */
@@ -31,9 +39,13 @@ export function toAuditLogEntryResponse(entry: AuditLogEntry): AuditLogEntryResp
     workspace_id: entry.workspaceId,
     actor_type: entry.actorType,
     actor_id: entry.actorId,
+    actor_name: entry.actorName,
+    client_address: entry.clientAddress,
     action: entry.action,
     resource_type: entry.resourceType,
     resource_id: entry.resourceId,
+    resource_name: entry.resourceName,
+    changes: entry.changes,
     changed_fields: entry.changedFields,
     trace_id: entry.traceId,
     created_at: toUnixSeconds(entry.createdAt),

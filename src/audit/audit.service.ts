@@ -16,10 +16,11 @@ import { type ListOf, toList, toSkipTake } from '../common/pagination/list.js';
 import { fromUnixSeconds } from '../common/time/unix-time.js';
 import { foldId } from '../common/uuid.js';
 import { withoutUndefined } from '../common/without-undefined.js';
+import { insertRow } from '../database/rows.js';
 import { AuditLogEntry } from './audit-log-entry.entity.js';
 import type { AuditRecord } from './audit-record.js';
 import { type AuditLogEntryResponse, toAuditLogEntryResponse } from './audit.response.js';
-import type { AuditLogQuery } from './audit-log.query.js';
+import type { AuditLogFilter, AuditLogQuery } from './audit-log.query.js';
 
 /** Who acts, and in which organisation: a caller, or the gateway itself at its first start. */
 export interface Actor {
@@ -29,7 +30,14 @@ export interface Actor {
   /** Trace of the request in which it acts, when there is one. */
   readonly traceId?: string;
   readonly onCreate?: Principal['onCreate'];
+  readonly name?: string;
+  readonly clientAddress?: string | undefined;
 }
+
+/** As long as the column: a URL can be that long. */
+const MAX_NAME = 2_048;
+/** Rows of an export that are in memory at a time. */
+const EXPORT_ROWS = 500;
 
 @Injectable()
 export class AuditService {
@@ -38,39 +46,60 @@ export class AuditService {
   /** Writes an entry in the caller's transaction: a change without its entry, or the other way round, cannot be. */
   async record(manager: EntityManager, actor: Actor, record: AuditRecord): Promise<void> {
     if (record.action.endsWith('.create')) await actor.onCreate?.(manager, record.resourceId);
-    await manager.insert(AuditLogEntry, {
+    const entry = manager.create(AuditLogEntry, {
       organisationId: actor.organisationId,
       workspaceId: record.workspaceId,
       actorType: actor.kind,
       actorId: actor.id,
+      actorName: actor.name ?? null,
+      clientAddress: actor.clientAddress ?? null,
       action: record.action,
       resourceType: record.resourceType,
       resourceId: record.resourceId,
+      resourceName: record.resourceName?.slice(0, MAX_NAME) ?? null,
       changedFields: [...record.changedFields],
       traceId: actor.traceId ?? null,
     });
+    await insertRow(manager, Object.assign(entry, { changes: record.changes }));
   }
 
   /** Entries of the caller's tenant, newest first. */
   async list(principal: Principal, query: AuditLogQuery): Promise<ListOf<AuditLogEntryResponse>> {
-    const { actor, action, resource: resourceId } = query;
-    // Ids of keys are stored in one spelling, subjects of tokens as they are.
-    const actorId = actor === undefined ? undefined : In([actor, foldId(actor)]);
-    const where: FindOptionsWhere<AuditLogEntry> = {
-      ...tenantWhere(principal),
-      ...withoutUndefined({ actorId, action, resourceId, createdAt: timeRange(query) }),
-    };
     const found = await this.entries.findAndCount({
-      where,
+      where: whereOf(principal, query),
       order: { createdAt: 'DESC', id: 'DESC' },
       ...toSkipTake(query),
     });
     return toList(found, toAuditLogEntryResponse);
   }
+
+  /** Every entry of the caller's tenant, oldest first, some at a time. */
+  async *pages(principal: Principal, filter: AuditLogFilter): AsyncGenerator<readonly AuditLogEntryResponse[], void> {
+    const where = whereOf(principal, filter);
+    let last: AuditLogEntry | undefined;
+    do {
+      const query = this.entries.createQueryBuilder('entry').where(where);
+      // By the row itself: a date of JavaScript has fewer digits than the column.
+      if (last !== undefined) query.andWhere(AFTER, { last: last.id });
+      const rows = await query.orderBy('entry.createdAt').addOrderBy('entry.id').take(EXPORT_ROWS).getMany();
+      yield rows.map(toAuditLogEntryResponse);
+      last = rows.length === EXPORT_ROWS ? rows.at(-1) : undefined;
+    } while (last !== undefined);
+  }
+}
+
+const AFTER = `(entry.created_at, entry.id) > (SELECT created_at, id FROM audit_log_entries WHERE id = :last)`;
+
+function whereOf(principal: Principal, filter: AuditLogFilter): FindOptionsWhere<AuditLogEntry> {
+  const { actor, action, resource: resourceId, resource_type: resourceType } = filter;
+  // Ids of keys are stored in one spelling, subjects of tokens as they are.
+  const actorId = actor === undefined ? undefined : In([actor, foldId(actor)]);
+  const named = withoutUndefined({ actorId, action, resourceId, resourceType, createdAt: timeRange(filter) });
+  return { ...named, ...tenantWhere(principal) };
 }
 
 /** Both seconds are included to their end: an entry belongs to the second in which it was written. */
-function timeRange({ from, to }: AuditLogQuery) {
+function timeRange({ from, to }: AuditLogFilter) {
   if (from !== undefined && to !== undefined && from > to) throw invalidField('from', 'must not be after to');
   const since = from === undefined ? undefined : MoreThanOrEqual(fromUnixSeconds(from));
   const before = to === undefined ? undefined : LessThan(fromUnixSeconds(to + 1));

@@ -9,7 +9,6 @@ import { PERIODIC_RESETS, type UsagePolicy } from './usage-policy.entity.js';
 
 export class CreatedUsageLimitResponse {
   readonly id: string;
-  readonly slug: string;
   readonly object: 'policy_usage_limits';
 }
 

@@ -47,8 +47,8 @@ export class UsageLimitsController {
     @CurrentPrincipal() principal: Principal,
     @Body() dto: CreateUsageLimitDto,
   ): Promise<CreatedUsageLimitResponse> {
-    const { id, slug } = await this.policies.create(principal, dto);
-    return { id, slug, object: 'policy_usage_limits' };
+    const { id } = await this.policies.create(principal, dto);
+    return { id, object: 'policy_usage_limits' };
   }
 
   /** Lists the usage limits of the caller's tenant, newest first. */

@@ -21,7 +21,7 @@ import { precisionOf, toUnits } from './limits.js';
 import { PolicyCache } from './policy.cache.js';
 import { PolicyNames } from './policy-names.js';
 import { PolicyStore } from './policy.store.js';
-import { toUsageLimitResponse } from './usage-limit.response.js';
+import { toUsageLimitResponse, type UsageLimitResponse } from './usage-limit.response.js';
 import { UsagePolicy } from './usage-policy.entity.js';
 
 /** The slug of a policy without a name is made of this. */
@@ -66,7 +66,11 @@ export class UsageLimitsService {
     const saved = await withFreeSlug(dto.slug, dto.name ?? NAMELESS, (slug) =>
       this.store.rows.manager.transaction(async (manager) => {
         const policy = await insertRow(manager, manager.create(UsagePolicy, { ...columns, slug }));
-        await this.audit.record(manager, principal, entryOf('create', policy, namedFields(dto)));
+        await this.audit.record(
+          manager,
+          principal,
+          entryOf('create', policy, namedFields(dto), { after: this.shown(policy) }),
+        );
         return policy;
       }),
     );
@@ -116,7 +120,8 @@ export class UsageLimitsService {
       if (setsAmount || (periodic_reset !== undefined && isReadable(changed))) {
         await this.applyLimit(changed, now, manager);
       }
-      await this.audit.record(manager, principal, entryOf('update', changed, namedFields(dto)));
+      const snapshots = { before: this.shown(policy), after: this.shown(changed) };
+      await this.audit.record(manager, principal, entryOf('update', changed, namedFields(dto), snapshots));
       return changed;
     });
     this.cache.forget(principal.organisationId);
@@ -128,10 +133,17 @@ export class UsageLimitsService {
     await this.store.rows.manager.transaction(async (manager) => {
       const policy = await this.store.getForChange(manager, principal, id);
       if (policy.status === 'archived') return;
+      const before = this.shown(policy);
       await manager.save(Object.assign(policy, { status: 'archived' as const, activeWorkspaceId: null }));
-      await this.audit.record(manager, principal, entryOf('delete', policy, []));
+      const snapshots = { before, after: this.shown(policy) };
+      await this.audit.record(manager, principal, entryOf('delete', policy, [], snapshots));
     });
     this.cache.forget(principal.organisationId);
+  }
+
+  /** For the audit log, which leaves out what depends on the time. */
+  private shown(policy: UsagePolicy): UsageLimitResponse {
+    return toUsageLimitResponse(policy, policy.createdAt);
   }
 
   private async readConditions(

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import type { JsonObject } from '../common/json/read.js';
+import { mask } from '../common/mask.js';
 import { AppConfig } from '../config/environment.js';
 import { incompleteUpdate, type Decrypted, decryptOr, openObject, sealObject } from '../sealing/decrypted.js';
 import { EgressPolicy } from '../upstream/egress/egress-policy.js';
@@ -79,8 +80,8 @@ export class SecretReferenceCredentials {
   }
 
   /** One value that does not open must not hide the reference that has it, nor the whole list. */
-  toMasked(row: SecretReference): Record<string, string> {
-    return maskAuthConfig(authScheme(row.managerType), row.spelling, this.stored(row).value);
+  toMasked(row: SecretReference, show = mask): Record<string, string> {
+    return maskAuthConfig(authScheme(row.managerType), row.spelling, this.stored(row).value, show);
   }
 
   private merged(

@@ -21,7 +21,7 @@ export class SecretReferenceProbe {
   /** @throws GatewayError `not_found` */
   async test(principal: Principal, ref: string): Promise<SecretReferenceTestResponse> {
     const reference = await this.store.get(principal, ref);
-    const entry = entryOf('test', reference.id, accessOf(reference), []);
+    const entry = entryOf('test', reference, accessOf(reference), []);
     await this.audit.record(this.store.rows.manager, principal, entry);
     const startedAt = performance.now();
     const elapsed = (): number => Math.round(performance.now() - startedAt);

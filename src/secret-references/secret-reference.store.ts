@@ -12,6 +12,7 @@ import {
 } from 'typeorm';
 import type { Principal } from '../access/principal.js';
 import { refWhere } from '../access/tenant-where.js';
+import type { Snapshots } from '../audit/audit-changes.js';
 import { type AuditRecord, auditRecords } from '../audit/audit-record.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { withoutUndefined } from '../common/without-undefined.js';
@@ -30,12 +31,14 @@ const recordOf = auditRecords<Verb>('secret_references', 'secret-reference');
 /** Audit record of a reference. It belongs to a workspace when the reference is for that one only. */
 export function entryOf(
   verb: Verb,
-  id: string,
+  { id, name }: Pick<SecretReference, 'id' | 'name'>,
   access: WorkspaceAccess,
   changedFields: readonly string[],
+  snapshots: Snapshots = {},
 ): AuditRecord {
   const [workspaceId = null, another] = access.workspaceIds;
-  return recordOf(verb, { id, workspaceId: another === undefined ? workspaceId : null }, changedFields);
+  const owner = another === undefined ? workspaceId : null;
+  return recordOf(verb, { id, name, workspaceId: owner }, changedFields, snapshots);
 }
 
 /** Reads secret references, always within a tenant. Every row has its workspaces and its sealed column. */

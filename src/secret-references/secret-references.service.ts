@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { Principal } from '../access/principal.js';
+import { secretMark } from '../audit/audit-changes.js';
 import { AuditService } from '../audit/audit.service.js';
 import { namedFields } from '../audit/audit-record.js';
 import { invalidField, GatewayError } from '../common/errors/gateway.error.js';
@@ -59,10 +60,11 @@ export class SecretReferencesService {
     return withFreeSlug(dto.slug, name, (slug) =>
       this.store.rows.manager.transaction(async (manager) => {
         const access = await readAccess(manager, principal, dto, EVERYBODY);
-        const fields = { ...columns, slug, allowAllWorkspaces: access.allowAll };
-        await insertRow(manager, manager.create(SecretReference, fields));
+        const fields = { ...columns, slug, allowAllWorkspaces: access.allowAll, lastResolvedAt: null, lastError: null };
+        const created = await insertRow(manager, manager.create(SecretReference, fields));
         await writeWorkspaces(manager, row.id, access.workspaceIds);
-        await this.audit.record(manager, principal, entryOf('create', row.id, access, namedFields(dto)));
+        const after = this.shown(created, access);
+        await this.audit.record(manager, principal, entryOf('create', created, access, namedFields(dto), { after }));
         return { id: row.id, slug };
       }),
     );
@@ -109,14 +111,15 @@ export class SecretReferencesService {
   ): Promise<void> {
     const { fields, columns, access } = changes;
     // Without its workspaces, which are written by themselves.
-    await updateRow(manager, row, columns);
+    const changed = await updateRow(manager, row, columns);
     if (!isDeepStrictEqual(access, accessOf(row))) {
       const users = await this.store.mappingsOf(row, manager);
       const leftOut = users.filter(({ ownerWorkspaceId }) => !mayUse(access, ownerWorkspaceId));
       if (leftOut.length > 0) throw inUse(leftOut);
       await writeWorkspaces(manager, row.id, access.workspaceIds);
     }
-    await this.audit.record(manager, principal, entryOf('update', row.id, access, fields));
+    const snapshots = { before: this.shown(row, accessOf(row)), after: this.shown(changed, access) };
+    await this.audit.record(manager, principal, entryOf('update', changed, access, fields, snapshots));
   }
 
   private async remove(manager: EntityManager, principal: Principal, ref: string): Promise<SecretReference> {
@@ -125,7 +128,8 @@ export class SecretReferencesService {
     const users = await this.store.mappingsOf(row, manager);
     if (users.length > 0) throw inUse(users);
     await manager.delete(SecretReference, { id: row.id, organisationId: row.organisationId });
-    await this.audit.record(manager, principal, entryOf('delete', row.id, accessOf(row), []));
+    const before = this.shown(row, accessOf(row));
+    await this.audit.record(manager, principal, entryOf('delete', row, accessOf(row), [], { before }));
     return row;
   }
 
@@ -135,6 +139,13 @@ export class SecretReferencesService {
     if (given === undefined && path === undefined && version === undefined) return undefined;
     const address = addressOf(path ?? row.secretPath, version === undefined ? row.secretVersion : version);
     return this.credentials.reseal(row, given ?? {}, address);
+  }
+
+  /** For the audit log, with the names of secrets as a request has them. */
+  private shown(row: SecretReference, { workspaceIds }: WorkspaceAccess): object {
+    const config = Object.entries(this.credentials.toMasked(row, secretMark));
+    const named = Object.fromEntries(config.map(([name, value]) => [name.replace(/^masked_/, ''), value]));
+    return toSecretReferenceResponse(row, named, workspaceIds);
   }
 
   private toResponse(principal: Principal, row: SecretReference): SecretReferenceResponse {

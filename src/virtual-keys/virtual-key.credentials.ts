@@ -119,12 +119,13 @@ export class VirtualKeyCredentials {
     return isReadable && isDeepStrictEqual(before, after) ? {} : this.sealed(row, after);
   }
 
-  toResponse(row: VirtualKey): VirtualKeyResponse {
+  /** @param show what a response has in place of a secret */
+  toResponse(row: VirtualKey, show = mask): VirtualKeyResponse {
     const key = decryptOr(() => this.openKey(row), UNREADABLE).value;
     const options = decryptOr(() => this.openOptions(row), {}).value;
     return toVirtualKeyResponse(row, this.clock.now(), {
-      key: key === undefined ? null : mask(key),
-      options: maskAll(options),
+      key: key === undefined ? null : show(key),
+      options: maskAll(options, show),
     });
   }
 

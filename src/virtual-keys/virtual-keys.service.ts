@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { Principal } from '../access/principal.js';
+import { secretMark } from '../audit/audit-changes.js';
 import type { Actor } from '../audit/audit.service.js';
 import { toList, type ListOf } from '../common/pagination/list.js';
 import { assertInFuture } from '../common/time/expiry.js';
@@ -49,6 +50,9 @@ export class VirtualKeysService {
     rules.add(CreateVirtualKeyDto, ['expires_at'], (dto) => assertInFuture(dto, clock.now()));
   }
 
+  /** For the audit log. */
+  private readonly show = (row: VirtualKey): object => this.credentials.toResponse(row, secretMark);
+
   async create(principal: Principal, dto: CreateVirtualKeyDto): Promise<VirtualKey> {
     assertMayMap(principal, dto);
     const workspaceId = await this.workspaces.resolveOrShared(principal, dto.workspace_id);
@@ -70,7 +74,7 @@ export class VirtualKeysService {
     const sealed = this.credentials.seal(row, fields);
     const expiresAt = fromUnixSeconds(fields.expires_at) ?? null;
     const columns = { ...row, ...place, name, description, expiresAt, ...sealed };
-    return this.store.insert(manager, actor, manager.create(VirtualKey, columns), fields);
+    return this.store.insert(manager, actor, manager.create(VirtualKey, columns), fields, this.show);
   }
 
   async list(principal: Principal, query: VirtualKeyListQuery): Promise<ListOf<VirtualKeyResponse>> {
@@ -91,17 +95,23 @@ export class VirtualKeysService {
     assertMayMap(principal, dto);
     const { name, description } = dto;
     const fixed = await this.workspaces.fixedFieldsOf(principal, dto);
-    const saved = await this.store.change(principal, ref, dto, (row) => {
-      assertFixedFields(fixed, this.credentials.toResponse(row));
-      const sealed = this.credentials.reseal(row, dto);
-      return withoutUndefined({ name, description, expiresAt: fromUnixSeconds(dto.expires_at), ...sealed });
-    });
+    const saved = await this.store.change(
+      principal,
+      ref,
+      dto,
+      (row) => {
+        assertFixedFields(fixed, this.credentials.toResponse(row));
+        const sealed = this.credentials.reseal(row, dto);
+        return withoutUndefined({ name, description, expiresAt: fromUnixSeconds(dto.expires_at), ...sealed });
+      },
+      this.show,
+    );
     this.cache.clear();
     return this.credentials.toResponse(saved);
   }
 
   async delete(principal: Principal, ref: string): Promise<void> {
-    await this.store.delete(principal, ref);
+    await this.store.delete(principal, ref, this.show);
     this.cache.clear();
   }
 }

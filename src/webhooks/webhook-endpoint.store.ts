@@ -11,6 +11,7 @@ import {
 } from 'typeorm';
 import type { Principal } from '../access/principal.js';
 import { tenantWhere } from '../access/tenant-where.js';
+import { secretMark } from '../audit/audit-changes.js';
 import { auditRecords } from '../audit/audit-record.js';
 import { AuditService } from '../audit/audit.service.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
@@ -20,6 +21,7 @@ import { both, pageAndOrder, searched } from '../database/list-options.js';
 import { updateRow } from '../database/rows.js';
 import type { WebhookListQuery } from './dto/webhook-list.query.js';
 import { WebhookEndpoint } from './webhook-endpoint.entity.js';
+import { toWebhookEndpointResponse } from './webhook.response.js';
 
 const FOR_CHANGE = 'pessimistic_write';
 
@@ -70,7 +72,7 @@ export class WebhookEndpointStore {
   ): Promise<WebhookEndpoint> {
     return this.rows.manager.transaction(async (manager) => {
       const row = await manager.save(manager.create(WebhookEndpoint, fields));
-      await this.audit.record(manager, principal, entryOf('create', row, named));
+      await this.audit.record(manager, principal, entryOf('create', row, named, { after: shown(row) }));
       return row;
     });
   }
@@ -86,7 +88,8 @@ export class WebhookEndpointStore {
     return this.rows.manager.transaction(async (manager) => {
       const row = await find(manager, principal, id, FOR_CHANGE);
       const saved = await updateRow(manager, row, change(row));
-      if (saved !== row) await this.audit.record(manager, principal, entryOf(verb, saved, named));
+      const snapshots = { before: shown(row), after: shown(saved) };
+      if (saved !== row) await this.audit.record(manager, principal, entryOf(verb, saved, named, snapshots));
       return saved;
     });
   }
@@ -96,7 +99,7 @@ export class WebhookEndpointStore {
     await this.rows.manager.transaction(async (manager) => {
       const row = await find(manager, principal, id, FOR_CHANGE);
       await manager.delete(WebhookEndpoint, { id: row.id, organisationId: row.organisationId });
-      await this.audit.record(manager, principal, entryOf('delete', row, []));
+      await this.audit.record(manager, principal, entryOf('delete', row, [], { before: shown(row) }));
     });
   }
 
@@ -118,6 +121,11 @@ export class WebhookEndpointStore {
       return true;
     });
   }
+}
+
+/** For the audit log. A secret that is sealed again is another one. */
+function shown(row: WebhookEndpoint): object {
+  return Object.assign(toWebhookEndpointResponse(row), { secret: secretMark(row.sealedSecret) });
 }
 
 /** A lock needs a transaction. With FOR_CHANGE the row comes with its sealed secrets. */

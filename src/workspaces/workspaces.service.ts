@@ -42,7 +42,11 @@ export class WorkspacesService {
           manager,
           manager.create(Workspace, { organisationId: principal.organisationId, name, slug, description, defaults }),
         );
-        await this.audit.record(manager, principal, entryOf('create', inItself(workspace), namedFields(dto)));
+        await this.audit.record(
+          manager,
+          principal,
+          entryOf('create', inItself(workspace), namedFields(dto), { after: toWorkspaceResponse(workspace) }),
+        );
         return workspace;
       }),
     );
@@ -138,7 +142,8 @@ export class WorkspacesService {
       assertFixedFields(fixedFieldsOf(dto), toWorkspaceResponse(workspace));
       const saved = await updateRow(manager, workspace, changes);
       if (saved !== workspace) {
-        await this.audit.record(manager, principal, entryOf('update', inItself(saved), namedFields(dto)));
+        const snapshots = { before: toWorkspaceResponse(workspace), after: toWorkspaceResponse(saved) };
+        await this.audit.record(manager, principal, entryOf('update', inItself(saved), namedFields(dto), snapshots));
       }
       return saved;
     });
@@ -151,7 +156,11 @@ export class WorkspacesService {
       await this.workspaces.manager.transaction(async (manager) => {
         const workspace = await find(manager, principal, ref, FOR_CHANGE);
         await manager.delete(Workspace, { id: workspace.id, organisationId: principal.organisationId });
-        await this.audit.record(manager, principal, entryOf('delete', inItself(workspace), []));
+        await this.audit.record(
+          manager,
+          principal,
+          entryOf('delete', inItself(workspace), [], { before: toWorkspaceResponse(workspace) }),
+        );
       });
     } catch (error) {
       throw workspaceInUse(error) ?? error;
@@ -189,6 +198,6 @@ function visibleWhere(principal: Principal): FindOptionsWhere<Workspace> {
 }
 
 /** As the audit log sees a workspace: a resource of itself. */
-function inItself({ id }: Workspace): AuditedResource {
-  return { id, workspaceId: id };
+function inItself({ id, name }: Workspace): AuditedResource {
+  return { id, workspaceId: id, name };
 }

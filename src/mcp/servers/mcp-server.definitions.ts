@@ -121,16 +121,17 @@ export class McpServerDefinitions {
     this.values.onChange(listener);
   }
 
-  toResponse(row: McpServer): McpServerResponse {
+  /** @param show what a response has in place of a secret */
+  toResponse(row: McpServer, show = mask): McpServerResponse {
     // A secret that does not decrypt must not hide its server, nor the whole list.
     const secrets = decryptOr(() => this.openSecrets(row), UNREADABLE).value;
     const { jwtValidation } = row;
     const { introspectionClientSecret: clientSecret } = secrets;
     return toMcpServerResponse(row, {
       mcpUrl: this.addressOf(row.slug),
-      headers: maskAll(secrets.headers),
+      headers: maskAll(secrets.headers, show),
       jwtValidation:
-        jwtValidation && withSecret(jwtValidation, clientSecret === undefined ? undefined : mask(clientSecret)),
+        jwtValidation && withSecret(jwtValidation, clientSecret === undefined ? undefined : show(clientSecret)),
     });
   }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../access/principal.js';
+import { secretMark } from '../../audit/audit-changes.js';
 import { slugSource } from '../../common/slug.js';
 import { type ListOf, toList } from '../../common/pagination/list.js';
 import { BodyRules } from '../../common/validation/body-rules.js';
@@ -47,6 +48,9 @@ export class McpServersService {
     );
   }
 
+  /** For the audit log. */
+  private readonly show = (row: McpServer): object => this.definitions.toResponse(row, secretMark);
+
   async create(principal: Principal, dto: CreateMcpServerDto): Promise<McpServer> {
     assertMayMap(principal, dto);
     const workspaceId = await this.workspaces.resolveOrShared(principal, dto.workspace_id);
@@ -57,7 +61,7 @@ export class McpServersService {
     const saved = await withFreeSlug(dto.slug, slugSource(name, 'mcp'), (slug) =>
       this.store.manager.transaction((manager) => {
         const fields = { id, organisationId, workspaceId, slug, name, description, ...columns };
-        return this.store.insert(manager, principal, manager.create(McpServer, fields), dto);
+        return this.store.insert(manager, principal, manager.create(McpServer, fields), dto, this.show);
       }),
     );
     this.directory.clear();
@@ -82,16 +86,22 @@ export class McpServersService {
     assertMayMap(principal, dto);
     const { name, description } = dto;
     const fixed = await this.workspaces.fixedFieldsOf(principal, dto);
-    const saved = await this.store.change(principal, ref, dto, (row) => {
-      assertFixedFields(fixed, this.definitions.toResponse(row));
-      return { ...withoutUndefined({ name, description }), ...this.definitions.changedColumns(row, dto) };
-    });
+    const saved = await this.store.change(
+      principal,
+      ref,
+      dto,
+      (row) => {
+        assertFixedFields(fixed, this.definitions.toResponse(row));
+        return { ...withoutUndefined({ name, description }), ...this.definitions.changedColumns(row, dto) };
+      },
+      this.show,
+    );
     this.directory.clear();
     return this.definitions.toResponse(saved);
   }
 
   async delete(principal: Principal, ref: string): Promise<void> {
-    await this.store.delete(principal, ref);
+    await this.store.delete(principal, ref, this.show);
     this.directory.clear();
   }
 }

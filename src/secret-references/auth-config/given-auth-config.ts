@@ -67,11 +67,16 @@ function spellingOf(
 }
 
 /** `auth_config` as answers show it: of each secret field `f` only `masked_f`. */
-export function maskAuthConfig(scheme: AuthScheme, spelling: Spelling, config: AuthConfig): Record<string, string> {
+export function maskAuthConfig(
+  scheme: AuthScheme,
+  spelling: Spelling,
+  config: AuthConfig,
+  show = mask,
+): Record<string, string> {
   return Object.fromEntries(
     Object.entries(config).map(([field, value]) => {
       const name = toSpelling(scheme, spelling, field);
-      return scheme.sensitive.has(field) ? [MASKED + name, mask(value)] : [name, value];
+      return scheme.sensitive.has(field) ? [MASKED + name, show(value)] : [name, value];
     }),
   );
 }

@@ -2,7 +2,8 @@ import type { EntityManager, EntityMetadata } from 'typeorm';
 import type { Principal } from '../../access/principal.js';
 import { refWhere, tenantWhere, meantRow, onlyRow } from '../../access/tenant-where.js';
 import type { Actor, AuditService } from '../../audit/audit.service.js';
-import { namedFields } from '../../audit/audit-record.js';
+import type { Snapshots } from '../../audit/audit-changes.js';
+import { auditRecords, namedFields } from '../../audit/audit-record.js';
 import type { ListQuery } from '../../common/pagination/list.query.js';
 import { isSameValue } from '../../common/same-value.js';
 import { both, type ListOrder, pageAndOrder, searched } from '../../database/list-options.js';
@@ -17,6 +18,7 @@ export interface MappedRow {
   readonly organisationId: string;
   readonly workspaceId: string | null;
   readonly slug: string;
+  readonly name: string;
   secretMappings: readonly MappedField[];
 }
 
@@ -61,6 +63,9 @@ interface MappedBody {
   readonly secret_mappings?: readonly SecretMappingDto[] | null | undefined;
 }
 
+/** A row as the audit log compares it: see `Snapshots`. */
+type Show<Row> = (row: Row) => object;
+
 interface Resource<Row> {
   readonly type: SecretOwnerType;
   /** Before the verb in the actions of the audit log: `virtual_keys` in `virtual_keys.create`. */
@@ -83,12 +88,12 @@ export abstract class MappedResourceStore<Row extends MappedRow> {
   ) {}
 
   /** @throws GatewayError `validation_failed` for secret references that the resource may not use */
-  async insert(manager: EntityManager, actor: Actor, row: Row, body: MappedBody): Promise<Row> {
+  async insert(manager: EntityManager, actor: Actor, row: Row, body: MappedBody, show: Show<Row>): Promise<Row> {
     await insertRow(manager, row);
     const owner = this.ownerOf(row);
     row.secretMappings = await resolveMappings(manager, owner, body.secret_mappings ?? []);
     await replaceMappings(manager, owner, row.secretMappings);
-    await this.record(manager, actor, 'create', row, namedFields(body));
+    await this.record(manager, actor, 'create', row, namedFields(body), { after: show(row) });
     return row;
   }
 
@@ -102,6 +107,7 @@ export abstract class MappedResourceStore<Row extends MappedRow> {
     ref: string,
     body: MappedBody,
     changesOf: (row: Row) => Partial<Row>,
+    show: Show<Row>,
   ): Promise<Row> {
     return this.manager.transaction(async (manager) => {
       const row = await this.getForChange(manager, principal, ref);
@@ -117,18 +123,21 @@ export abstract class MappedResourceStore<Row extends MappedRow> {
         await replaceMappings(manager, owner, mappings);
         changed.secretMappings = mappings;
       }
-      if (changed !== row) await this.record(manager, principal, 'update', changed, namedFields(body));
+      if (changed !== row) {
+        const snapshots = { before: show(row), after: show(changed) };
+        await this.record(manager, principal, 'update', changed, namedFields(body), snapshots);
+      }
       return changed;
     });
   }
 
   /** @throws GatewayError as `get`, and `conflict` when a slug names several rows: sent twice, it would delete one after the other */
-  async delete(principal: Principal, ref: string): Promise<void> {
+  async delete(principal: Principal, ref: string, show: Show<Row>): Promise<void> {
     await this.manager.transaction(async (manager) => {
       const row = await this.locked(manager, principal, ref, onlyRow);
       await replaceMappings(manager, this.ownerOf(row), []);
       await this.resource.rowsOf(manager).delete({ id: row.id, organisationId: row.organisationId });
-      await this.record(manager, principal, 'delete', row, []);
+      await this.record(manager, principal, 'delete', row, [], { before: show(row) });
     });
   }
 
@@ -137,11 +146,12 @@ export abstract class MappedResourceStore<Row extends MappedRow> {
     manager: EntityManager,
     actor: Actor,
     verb: 'create' | 'update' | 'delete' | 'test',
-    { id, workspaceId }: Row,
+    row: Row,
     changedFields: readonly string[],
+    snapshots: Snapshots = {},
   ): Promise<void> {
-    const { area, type: resourceType } = this.resource;
-    const entry = { action: `${area}.${verb}`, resourceType, resourceId: id, workspaceId, changedFields };
+    const { area, type } = this.resource;
+    const entry = auditRecords<typeof verb>(area, type)(verb, row, changedFields, snapshots);
     await this.audit.record(manager, actor, entry);
   }
 

@@ -101,8 +101,8 @@ export function isOtherHost(before: unknown, after: unknown): boolean {
 }
 
 /** The secrets as answers show them. */
-export function maskAll(secrets: Readonly<Record<string, unknown>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(secrets).map(([name, value]) => [name, mask(String(value))]));
+export function maskAll(secrets: Readonly<Record<string, unknown>>, show = mask): Record<string, string> {
+  return Object.fromEntries(Object.entries(secrets).map(([name, value]) => [name, show(String(value))]));
 }
 
 export function foldOf({ fold }: SealedConfig): (field: string) => string {

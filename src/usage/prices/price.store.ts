@@ -8,6 +8,8 @@ import { toSkipTake } from '../../common/pagination/list.js';
 import { withoutUndefined } from '../../common/without-undefined.js';
 import type { PriceListQuery } from './dto/price-list.query.js';
 import { PriceRow } from './price.entity.js';
+import { toPriceResponse } from './price.response.js';
+import { fromRow } from './visible-price.js';
 import { spellingsOf, unitOf } from './price.types.js';
 
 const entryOf = auditRecords<'create'>('prices', 'price');
@@ -23,7 +25,9 @@ export class PriceStore {
   async create(principal: Principal, fields: DeepPartial<PriceRow>, named: readonly string[]): Promise<PriceRow> {
     return this.rows.manager.transaction(async (manager) => {
       const row = await manager.save(manager.create(PriceRow, fields));
-      await this.audit.record(manager, principal, entryOf('create', { id: row.id, workspaceId: null }, named));
+      const resource = { id: row.id, workspaceId: null, name: `${row.provider} ${row.model}` };
+      const snapshots = { after: toPriceResponse(fromRow(row)) };
+      await this.audit.record(manager, principal, entryOf('create', resource, named, snapshots));
       return row;
     });
   }
