@@ -70,6 +70,7 @@ describe('POST /v1/policies/usage-limits', () => {
       group_by,
       alert_threshold: 8,
       periodic_reset: 'weekly',
+      periodic_reset_days: null,
       status: 'active',
       next_reset_at: expect.any(Number),
       created_at: expect.any(Number),

@@ -15,12 +15,13 @@ import { Authenticator } from './authenticator.js';
 import { CallerController } from './caller.controller.js';
 import { CallerService } from './caller.service.js';
 import { LastUse } from './last-use.js';
+import { PlacedApiKeysController } from './placed-api-keys.controller.js';
 import { PrincipalCache } from './principal.cache.js';
 import { RateLimiter } from './rate-limiter.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([ApiKey, ApiKeySecret]), AuditModule, WorkspacesModule, UpstreamModule],
-  controllers: [ApiKeysController, CallerController],
+  controllers: [ApiKeysController, PlacedApiKeysController, CallerController],
   providers: [
     AdminTokenVerifier,
     ApiKeyHasher,

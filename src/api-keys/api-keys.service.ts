@@ -6,7 +6,7 @@ import { ownOrSharedWhere, tenantWhere } from '../access/tenant-where.js';
 import { secretMark } from '../audit/audit-changes.js';
 import { AuditService } from '../audit/audit.service.js';
 import { namedFields } from '../audit/audit-record.js';
-import { fieldError, type ErrorDetail, GatewayError } from '../common/errors/gateway.error.js';
+import { fieldError, type ErrorDetail, GatewayError, throwIfInvalid } from '../common/errors/gateway.error.js';
 import { assertInFuture } from '../common/time/expiry.js';
 import { Clock } from '../common/time/clock.js';
 import { fromUnixSeconds, toUnixSeconds } from '../common/time/unix-time.js';
@@ -22,6 +22,7 @@ import { ApiKeyIssuer, entryOf, type IssuedKey } from './api-key-issuer.js';
 import { ApiKey } from './api-key.entity.js';
 import { toApiKeyResponse } from './api-key.response.js';
 import { CreateApiKeyDto, type RotateApiKeyDto, type UpdateApiKeyDto } from './dto/api-key.dto.js';
+import { CreatePlacedApiKeyDto } from './dto/placed-api-key.dto.js';
 import type { ApiKeyListQuery } from './dto/api-key-list.query.js';
 import { PrincipalCache } from './principal.cache.js';
 
@@ -41,7 +42,9 @@ export class ApiKeysService {
   ) {
     rules.add(CreateApiKeyDto, ['type', 'user'], userProblems);
     rules.add(CreateApiKeyDto, ['level', 'workspace_id'], levelProblems);
-    rules.add(CreateApiKeyDto, ['expires_at'], (dto) => assertInFuture(dto, clock.now()));
+    for (const dto of [CreateApiKeyDto, CreatePlacedApiKeyDto]) {
+      rules.add(dto, ['expires_at'], ({ expires_at }) => assertInFuture({ expires_at }, clock.now()));
+    }
   }
 
   async create(principal: Principal, dto: CreateApiKeyDto): Promise<IssuedKey> {
@@ -65,6 +68,15 @@ export class ApiKeysService {
       );
       return issued;
     });
+  }
+
+  /** A create whose level and type are in the address. */
+  async createPlaced(principal: Principal, place: Place, dto: CreatePlacedApiKeyDto): Promise<IssuedKey> {
+    const { user_id: userId, defaults, user = userId === undefined ? null : { user_id: userId }, ...fields } = dto;
+    const metadata = fields.metadata ?? defaults?.metadata;
+    const placed = { ...fields, ...place, user, ...(metadata && { metadata }) };
+    throwIfInvalid([...placeProblems(place, dto), ...userProblems(placed), ...levelProblems(placed)]);
+    return this.create(principal, placed);
   }
 
   async list(principal: Principal, query: ApiKeyListQuery): Promise<[ApiKey[], number]> {
@@ -170,6 +182,21 @@ export class ApiKeysService {
     }
     return null;
   }
+}
+
+/** Level and type of a new key. */
+type Place = Required<Pick<CreateApiKeyDto, 'level' | 'type'>>;
+
+/** A body may repeat the address. */
+function placeProblems(place: Place, { level = place.level, type = place.type, ...dto }: CreatePlacedApiKeyDto) {
+  const isTwice = dto.user_id !== undefined && Boolean(dto.user);
+  const hasMetadataTwice = dto.metadata !== undefined && dto.defaults?.metadata !== undefined;
+  return [
+    ...(level === place.level ? [] : [fieldError('level', 'must be that of the address')]),
+    ...(type === place.type ? [] : [fieldError('type', 'must be that of the address')]),
+    ...(isTwice ? [fieldError('user_id', 'must not be given beside user')] : []),
+    ...(hasMetadataTwice ? [fieldError('defaults.metadata', 'must not be given beside metadata')] : []),
+  ];
 }
 
 function userProblems({ type, user }: Pick<CreateApiKeyDto, 'type' | 'user'>): readonly ErrorDetail[] {

@@ -1,8 +1,10 @@
 import { UNITS, type UsageUnit } from '../common/money/units.js';
+import type { WindowKind } from '../usage/windows.js';
 import { compileConditions, type Matches } from './conditions.js';
 import { toUnits } from './limits.js';
 import { isPolicyKey, type PolicyKey } from './policy-keys.js';
-import { ENFORCEMENTS, PERIODIC_RESETS, type PeriodicReset, type UsagePolicy } from './usage-policy.entity.js';
+import { isKnownPeriod } from './periods.js';
+import { ENFORCEMENTS, type UsagePolicy } from './usage-policy.entity.js';
 
 /** A policy that is prepared for matching. */
 export interface CompiledPolicy {
@@ -12,7 +14,7 @@ export interface CompiledPolicy {
   readonly workspaceId: string | null;
   readonly unit: UsageUnit;
   readonly groupBy: readonly PolicyKey[];
-  readonly periodicReset: PeriodicReset | null;
+  readonly periodicReset: WindowKind;
   readonly limit: bigint;
   readonly threshold: bigint | undefined;
   readonly enforced: boolean;
@@ -24,7 +26,7 @@ export function compilePolicy(policy: UsagePolicy): CompiledPolicy {
   const { id, name, workspaceId, type, groupBy, periodicReset, alertThreshold, enforcement } = policy;
   assertKnown(policy, 'type', UNITS.includes(type));
   assertKnown(policy, 'group_by', Array.isArray(groupBy) && groupBy.every(isPolicyKey));
-  assertKnown(policy, 'periodic_reset', periodicReset === null || PERIODIC_RESETS.includes(periodicReset));
+  assertKnown(policy, 'periodic_reset', isKnownPeriod(periodicReset));
   assertKnown(policy, 'enforcement', ENFORCEMENTS.includes(enforcement));
   return {
     id,

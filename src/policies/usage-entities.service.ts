@@ -1,10 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Principal } from '../access/principal.js';
 import { AuditService } from '../audit/audit.service.js';
-import { GatewayError } from '../common/errors/gateway.error.js';
+import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
 import { type ListOf, toList, toSkipTake } from '../common/pagination/list.js';
 import { Clock } from '../common/time/clock.js';
 import { isUuid } from '../common/uuid.js';
+import type { UsageBucket } from '../usage/usage-bucket.entity.js';
 import { UsageBucketStore } from '../usage/usage-bucket.store.js';
 import { USAGE_STORE } from '../usage/usage-store.token.js';
 import type { UsageStore } from '../usage/usage-store.types.js';
@@ -45,9 +46,26 @@ export class UsageEntitiesService {
    */
   async reset(principal: Principal, policyId: string, entityId: string): Promise<void> {
     const policy = await this.policies.get(principal, policyId);
-    const { organisationId } = policy;
-    const where = { organisationId, policyId: policy.id, id: entityId };
+    const where = { organisationId: policy.organisationId, policyId: policy.id, id: entityId };
     const bucket = isUuid(entityId) ? await this.buckets.find(where) : null;
+    await this.resetBucket(principal, policy, bucket);
+  }
+
+  /**
+   * The same for the group with this value key in the current period.
+   * @throws GatewayError `validation_failed` when there is none
+   */
+  async resetValue(principal: Principal, ref: string, valueKey: string): Promise<void> {
+    const policy = await this.policies.get(principal, ref);
+    const { organisationId, id: policyId } = policy;
+    const { id: windowId } = windowAt(policy.periodicReset, this.clock.now());
+    const bucket = await this.buckets.find({ organisationId, policyId, windowId, valueKey });
+    if (bucket === null) throw invalidField('reset_usage_for_value', 'must be the value_key of a group with usage');
+    await this.resetBucket(principal, policy, bucket);
+  }
+
+  private async resetBucket(principal: Principal, policy: UsagePolicy, bucket: UsageBucket | null): Promise<void> {
+    const { organisationId } = policy;
     const adjustment = { organisationId, actorId: principal.id, reason: 'reset by hand', at: this.clock.now() };
     if (bucket === null) throw new GatewayError('not_found');
     await this.policies.rows.manager.transaction(async (manager) => {

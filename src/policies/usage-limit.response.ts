@@ -5,7 +5,8 @@ import { windowAt } from '../usage/windows.js';
 import { readableConditions } from './conditions.js';
 import { ConditionDto, GroupDto } from './dto/usage-limit.dto.js';
 import { fromUnits } from './limits.js';
-import { PERIODIC_RESETS, type UsagePolicy } from './usage-policy.entity.js';
+import { isKnownPeriod, shownPeriod } from './periods.js';
+import type { UsagePolicy } from './usage-policy.entity.js';
 
 export class CreatedUsageLimitResponse {
   readonly id: string;
@@ -65,8 +66,10 @@ export class UsageLimitResponse {
   /** The usage that triggers a webhook; null: no alert. */
   @ApiProperty({ format: 'double' })
   readonly alert_threshold: number | null;
-  /** When usage starts again at zero; null: never. */
+  /** When usage starts again at zero; null: never, or after a number of days. */
   readonly periodic_reset: 'monthly' | 'weekly' | null;
+  /** After how many days usage starts again at zero; null: never, or by `periodic_reset`. */
+  readonly periodic_reset_days: number | null;
   /** `strict` refuses calls over the limit; `monitor` only counts them. */
   readonly enforcement: 'strict' | 'monitor';
   /** `archived` policies are no longer in force. */
@@ -110,7 +113,7 @@ export function toUsageLimitResponse(
     type: policy.type,
     credit_limit: Number(policy.creditLimit),
     alert_threshold: policy.alertThreshold === null ? null : Number(policy.alertThreshold),
-    periodic_reset: policy.periodicReset,
+    ...shownPeriod(policy.periodicReset),
     enforcement: policy.enforcement,
     status: policy.status,
     next_reset_at: nextResetAt(policy, now),
@@ -138,7 +141,7 @@ export function toUsageEntityResponse(bucket: UsageBucket, limit: bigint): Usage
 }
 
 function nextResetAt({ periodicReset }: UsagePolicy, now: Date): number | null {
-  if (periodicReset === null || !PERIODIC_RESETS.includes(periodicReset)) return null;
+  if (!isKnownPeriod(periodicReset)) return null;
   return toUnixSeconds(windowAt(periodicReset, now).resetsAt ?? null);
 }
 

@@ -47,7 +47,7 @@ export class UsageLimitsController {
     @CurrentPrincipal() principal: Principal,
     @Body() dto: CreateUsageLimitDto,
   ): Promise<CreatedUsageLimitResponse> {
-    const { id } = await this.policies.create(principal, dto);
+    const { id } = await this.policies.create(principal, dto, this.clock.now());
     return { id, object: 'policy_usage_limits' };
   }
 
@@ -98,6 +98,8 @@ export class UsageLimitsController {
     @Body() dto: UpdateUsageLimitDto,
   ): Promise<UsageLimitResponse> {
     const now = this.clock.now();
+    const { reset_usage_for_value: value } = dto;
+    if (value !== undefined) await this.entities.resetValue(principal, ref, value);
     return toUsageLimitResponse(await this.policies.update(principal, ref, dto, now), now);
   }
 
@@ -116,7 +118,10 @@ export class UsageLimitsController {
     return this.upserts.put(
       request,
       () => this.updateUsageLimit(principal, ref, dto),
-      async (fields) => toUsageLimitResponse(await this.policies.create(principal, fields), this.clock.now()),
+      async (fields) => {
+        const now = this.clock.now();
+        return toUsageLimitResponse(await this.policies.create(principal, fields, now), now);
+      },
     );
   }
 

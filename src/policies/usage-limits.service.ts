@@ -16,14 +16,16 @@ import { entryOf } from './audit-entry.js';
 import { isReadable, readPolicy } from './compiled-policies.js';
 import { readableConditions } from './conditions.js';
 import type { UsageLimitListQuery } from './dto/usage-limit-list.query.js';
-import { type ConditionDto, CreateUsageLimitDto, type UpdateUsageLimitDto } from './dto/usage-limit.dto.js';
+import { type ConditionDto, CreateUsageLimitDto, UpdateUsageLimitDto } from './dto/usage-limit.dto.js';
 import { precisionOf, toUnits } from './limits.js';
+import { periodOf, periodProblems } from './periods.js';
 import { PolicyCache } from './policy.cache.js';
 import { PolicyNames } from './policy-names.js';
 import { PolicyStore } from './policy.store.js';
 import { toUsageLimitResponse, type UsageLimitResponse } from './usage-limit.response.js';
 import { UsagePolicy } from './usage-policy.entity.js';
 
+const PERIOD = ['periodic_reset', 'periodic_reset_days'] as const;
 /** The slug of a policy without a name is made of this. */
 const NAMELESS = 'limit';
 
@@ -42,9 +44,11 @@ export class UsageLimitsService {
       amountProblems(dto.type, dto.credit_limit, dto.alert_threshold ?? null),
     );
     rules.add(CreateUsageLimitDto, ['group_by'], groupProblems);
+    rules.add(CreateUsageLimitDto, PERIOD, periodProblems);
+    rules.add(UpdateUsageLimitDto, PERIOD, periodProblems);
   }
 
-  async create(principal: Principal, dto: CreateUsageLimitDto): Promise<UsagePolicy> {
+  async create(principal: Principal, dto: CreateUsageLimitDto, now: Date): Promise<UsagePolicy> {
     const workspaceId = await this.names.workspaceFor(principal, dto.workspace_id);
     const { organisationId } = principal;
     const conditions = await this.names.conditions({ organisationId, workspaceId }, dto.conditions);
@@ -60,7 +64,7 @@ export class UsageLimitsService {
       type: dto.type,
       creditLimit: toDecimal(dto.credit_limit),
       alertThreshold: toDecimal(dto.alert_threshold ?? null),
-      periodicReset: dto.periodic_reset ?? null,
+      periodicReset: periodOf(dto, null, now) ?? null,
       enforcement: dto.enforcement ?? 'strict',
     };
     const saved = await withFreeSlug(dto.slug, dto.name ?? NAMELESS, (slug) =>
@@ -93,13 +97,14 @@ export class UsageLimitsService {
    * counted when the policy had this period before.
    */
   async update(principal: Principal, id: string, dto: UpdateUsageLimitDto, now: Date): Promise<UsagePolicy> {
-    const { name, description, credit_limit, alert_threshold, periodic_reset, enforcement } = dto;
+    const { name, description, credit_limit, alert_threshold, enforcement } = dto;
     const conditions = dto.conditions && (await this.readConditions(principal, id, dto.conditions));
     const fixed = await this.names.fixedFieldsOf(principal, dto);
     const saved = await this.store.rows.manager.transaction(async (manager) => {
       const policy = await this.store.getForChange(manager, principal, id);
       assertInForce(policy);
       assertFixedFields(fixed, toUsageLimitResponse(policy, now));
+      const period = periodOf(dto, policy.periodicReset, now);
       const setsAmount = credit_limit !== undefined || alert_threshold !== undefined;
       if (setsAmount && UNITS.includes(policy.type)) {
         const threshold = alert_threshold === undefined ? toNumber(policy.alertThreshold) : alert_threshold;
@@ -111,13 +116,13 @@ export class UsageLimitsService {
         conditions,
         creditLimit: changedAmount(policy.creditLimit, credit_limit),
         alertThreshold: changedAmount(policy.alertThreshold, alert_threshold),
-        periodicReset: periodic_reset,
+        periodicReset: period,
         enforcement,
       });
       const changed = await updateRow(manager, policy, changes);
       if (changed === policy) return policy;
       // A policy that cannot be read accepts a new period, but no amounts.
-      if (setsAmount || (periodic_reset !== undefined && isReadable(changed))) {
+      if (setsAmount || (period !== undefined && isReadable(changed))) {
         await this.applyLimit(changed, now, manager);
       }
       const snapshots = { before: this.shown(policy), after: this.shown(changed) };

@@ -9,6 +9,7 @@ import {
   UpdateDateColumn,
 } from 'typeorm';
 import type { UsageUnit } from '../common/money/units.js';
+import type { WindowKind } from '../usage/windows.js';
 import type { Condition } from './conditions.js';
 import type { PolicyKey } from './policy-keys.js';
 
@@ -84,7 +85,7 @@ export class UsagePolicy {
 
   /** null: usage is never reset. */
   @Column({ name: 'periodic_reset', type: 'varchar', length: 16, nullable: true })
-  periodicReset!: PeriodicReset | null;
+  periodicReset!: WindowKind;
 
   @Column({ type: 'varchar', length: 16, default: 'strict' })
   enforcement!: Enforcement;

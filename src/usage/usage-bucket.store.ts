@@ -45,7 +45,9 @@ export class UsageBucketStore {
       .getManyAndCount();
   }
 
-  async find(where: { organisationId: string; policyId: string; id: string }): Promise<UsageBucket | null> {
+  async find(
+    where: { organisationId: string; policyId: string } & ({ id: string } | { windowId: string; valueKey: string }),
+  ): Promise<UsageBucket | null> {
     return this.rows.findOneBy(where);
   }
 

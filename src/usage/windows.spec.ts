@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { windowAt } from './windows.js';
+import { dayPeriodOf, everyDays, windowAt } from './windows.js';
 
 const at = (text: string): Date => new Date(text);
 
@@ -72,4 +72,29 @@ describe.each(['weekly', 'monthly'] as const)('%s windows', (kind) => {
       }),
     );
   });
+});
+
+describe('a number of days', () => {
+  const tenDays = everyDays(10, at('2026-11-26T13:00:00Z'));
+
+  it.each([
+    ['2026-11-26T00:00:00.000Z', '2026-11-26+10', '2026-12-06T00:00:00Z'],
+    ['2026-12-05T23:59:59.999Z', '2026-11-26+10', '2026-12-06T00:00:00Z'],
+    ['2026-12-06T00:00:00.000Z', '2026-12-06+10', '2026-12-16T00:00:00Z'],
+    // A clock that was set back.
+    ['2026-11-25T23:59:59.999Z', '2026-11-16+10', '2026-11-26T00:00:00Z'],
+  ])('counts from the day on which it was set: %s lies in %s', (now, id, end) => {
+    expect(windowAt(tenDays, at(now))).toEqual({ id, resetsAt: at(end) });
+  });
+
+  it('fits into the column of the window, also for a year', () => {
+    const year = everyDays(365, at('2026-11-26T13:00:00Z'));
+    expect(windowAt(year, at('2031-01-01T00:00:00Z')).id.length).toBeLessThanOrEqual(16);
+    expect(dayPeriodOf(year)).toEqual({ days: 365, from: at('2026-11-26T00:00:00Z') });
+  });
+
+  it.each([null, 'monthly', 'daily', '0d@20261126', '1000d@20261126', '10d@2026', '10d@20261399'])(
+    'does not read %s as a number of days',
+    (text) => expect(dayPeriodOf(text)).toBeUndefined(),
+  );
 });

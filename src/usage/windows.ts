@@ -1,8 +1,11 @@
+/** Every so many days, from a day on: `30d@20261126`. */
+export type DayPeriod = `${number}d@${number}`;
+
 /** How often a policy starts again from zero; null: never. */
-export type WindowKind = 'weekly' | 'monthly' | null;
+export type WindowKind = 'weekly' | 'monthly' | DayPeriod | null;
 
 export interface UsageWindow {
-  /** `cum`, `2026-11`, `2026-W47` (ISO week, whose year is not always the date's). */
+  /** `cum`, `2026-11`, `2026-W47` (ISO week, whose year is not always the date's), `2026-11-26+30` (days). */
   readonly id: string;
   /** undefined: never. */
   readonly resetsAt: Date | undefined;
@@ -22,7 +25,32 @@ export function windowAt(kind: WindowKind, now: Date): UsageWindow {
       return monthOf(now.getUTCFullYear(), now.getUTCMonth());
     case 'weekly':
       return weekFrom(mondayBefore(now));
+    default:
+      return daysAt(kind, now);
   }
+}
+
+const DAYS = /^([1-9]\d{0,2})d@(\d{4})(\d{2})(\d{2})$/;
+
+/** The period of so many days whose first one begins on this day, at 00:00 UTC. */
+export function everyDays(days: number, from: Date): DayPeriod {
+  return `${days}d@${Number(from.toISOString().slice(0, 10).replaceAll('-', ''))}`;
+}
+
+/** How many days a period has, and when the first one began; undefined when it has another form. */
+export function dayPeriodOf(kind: string | null): { readonly days: number; readonly from: Date } | undefined {
+  const [, days, year, month, day] = DAYS.exec(kind ?? '') ?? [];
+  const from = new Date(`${year}-${month}-${day}T00:00:00Z`);
+  return days === undefined || Number.isNaN(from.getTime()) ? undefined : { days: Number(days), from };
+}
+
+function daysAt(kind: DayPeriod, now: Date): UsageWindow {
+  const period = dayPeriodOf(kind);
+  if (period === undefined) throw new Error('a period of days has another form');
+  const length = period.days * DAY_MS;
+  const start = period.from.getTime() + Math.floor((now.getTime() - period.from.getTime()) / length) * length;
+  const day = new Date(start).toISOString().slice(0, 10);
+  return { id: `${day}+${period.days}`, resetsAt: new Date(start + length) };
 }
 
 function monthOf(year: number, month: number): UsageWindow {

@@ -5,6 +5,7 @@ import { acceptsOf, BodyRules } from './body-rules.js';
 import { noteGiven, withoutReadOnlyFields } from './fixed-fields.decorator.js';
 import { gatherDeepObjects } from './deep-object.decorator.js';
 import { markInheritedNames } from './inherited-names.js';
+import { withOwnNames } from './synonyms.decorator.js';
 import { toValidationError } from './validation-details.js';
 
 /**
@@ -42,7 +43,7 @@ export class GatewayValidationPipe implements PipeTransform {
   }
 
   private async checked(given: JsonObject, metadata: ArgumentMetadata): Promise<unknown> {
-    const body = withoutReadOnlyFields(metadata.metatype, given);
+    const body = withOwnNames(metadata.metatype, withoutReadOnlyFields(metadata.metatype, given));
     const { made, details } = await this.full.transform(markInheritedNames(body), metadata).then(
       (whole: unknown) => ({ made: whole, details: [] }),
       (error: unknown) => ({ made: undefined, details: detailsOf(error) }),

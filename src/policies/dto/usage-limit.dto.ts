@@ -5,6 +5,7 @@ import {
   ArrayMinSize,
   IsArray,
   IsIn,
+  IsInt,
   IsNumber,
   IsString,
   IsUUID,
@@ -90,6 +91,13 @@ class UsageLimitFieldsDto {
   @IsIn(PERIODIC_RESETS)
   readonly periodic_reset?: PeriodicReset | null;
 
+  /** So many days after it was set, at 00:00 UTC, and so on; instead of `periodic_reset`. */
+  @OptionalOrNull()
+  @IsInt()
+  @Min(1)
+  @Max(365)
+  readonly periodic_reset_days?: number | null;
+
   /** `monitor` counts and reports, and refuses nothing. */
   @Optional()
   @IsIn(ENFORCEMENTS)
@@ -170,6 +178,13 @@ export class UpdateUsageLimitDto extends UsageLimitFieldsDto {
   @ValidateNested({ each: true })
   @Type(() => ConditionDto)
   readonly conditions?: ConditionDto[];
+
+  /** Sets the usage of the group with this value key (`GET …/entities`) back to zero. */
+  @Optional()
+  @IsString()
+  @Length(1, 2048)
+  @IsStorable()
+  readonly reset_usage_for_value?: string;
 
   /** Takes effect immediately, also for the usage of the current period. */
   @Optional()

@@ -16,6 +16,7 @@ import { ReadOnlyFields } from '../../common/validation/fixed-fields.decorator.j
 import { IsSlug } from '../../common/validation/slug.decorators.js';
 import { LAST_SECOND } from '../../common/time/unix-time.js';
 import { AsGiven } from '../../common/validation/inherited-names.js';
+import { Synonyms } from '../../common/validation/synonyms.decorator.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional, OptionalOrNull } from '../../common/validation/optional.decorator.js';
 import { IsSecretMappings, SecretMappingDto } from '../../secret-references/dto/secret-mapping.dto.js';
@@ -71,6 +72,7 @@ class VirtualKeyFieldsDto {
   readonly organisation_id?: string;
 }
 
+@Synonyms({ note: 'description' })
 @ReadOnlyFields(['slug', 'provider', 'workspace_id', 'status'])
 export class UpdateVirtualKeyDto extends VirtualKeyFieldsDto {
   /** @example "Cohere production" */
@@ -81,6 +83,7 @@ export class UpdateVirtualKeyDto extends VirtualKeyFieldsDto {
   readonly name?: string;
 }
 
+@Synonyms({ note: 'description' })
 export class CreateVirtualKeyDto extends VirtualKeyFieldsDto {
   /** @example "Local reranker" */
   @IsString()

@@ -1,0 +1,29 @@
+import { Type } from 'class-transformer';
+import { IsObject, IsString, Length, ValidateNested } from 'class-validator';
+import { IsMetadata } from '../../common/validation/is-metadata.decorator.js';
+import { IsStorable } from '../../common/validation/is-storable.decorator.js';
+import { Optional } from '../../common/validation/optional.decorator.js';
+import { CreateApiKeyDto } from './api-key.dto.js';
+
+export class KeyDefaultsDto {
+  @Optional()
+  @IsMetadata()
+  readonly metadata?: Record<string, string>;
+}
+
+/** A create whose address says the level and the type of the key. */
+export class CreatePlacedApiKeyDto extends CreateApiKeyDto {
+  /** The user of a `user` key, instead of `user`. */
+  @Optional()
+  @IsString()
+  @Length(1, 255)
+  @IsStorable()
+  readonly user_id?: string;
+
+  /** `metadata` under another name. */
+  @Optional()
+  @IsObject()
+  @ValidateNested()
+  @Type(() => KeyDefaultsDto)
+  readonly defaults?: KeyDefaultsDto;
+}
