@@ -2,6 +2,7 @@ import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import type { Reflector } from '@nestjs/core';
 import { type MaybePromise, chain } from '../common/maybe-promise.js';
 import { requestOf, RouteMetadataCache, STREAMED_BODY } from '../common/http/execution-context.js';
+import { withoutByteOrderMark } from '../common/json/read.js';
 import { type BodyLimits, readBody } from '../common/http/read-body.js';
 import { assertJsonBody, parseJsonBody } from '../common/http/parse-json-body.js';
 
@@ -44,8 +45,9 @@ export class JsonBodyGuard implements CanActivate {
         if (body.length === 0) return true;
         assertJsonBody(headers, 'suffixed');
       }
-      request.rawBody = body;
-      request.body = parseJsonBody(body);
+      const json = withoutByteOrderMark(body);
+      request.rawBody = json;
+      request.body = parseJsonBody(json);
       return true;
     });
   }

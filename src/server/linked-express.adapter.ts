@@ -2,6 +2,7 @@ import { createServer, IncomingMessage, type RequestListener, ServerResponse, ty
 import type { Duplex } from 'node:stream';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import express, { type Express, type NextFunction, type Request, type Response } from 'express';
+import { continueWhenRead } from '../common/http/expect-continue.js';
 import { unreadBodies } from '../common/http/unread-body.js';
 import { TickBatcher } from '../common/tick-batcher.js';
 import { JsonText } from '../common/json/write.js';
@@ -67,6 +68,10 @@ export class LinkedExpressAdapter extends ExpressAdapter {
     this.httpServer.on('clientError', (cause: Error, socket: Duplex) =>
       answerMalformedRequest(cause, socket, this.noteMalformed),
     );
+    this.httpServer.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+      continueWhenRead(request, response);
+      this.httpServer.emit('request', request, response);
+    });
     // An unknown expectation may be ignored (RFC 9110, section 10.1.1).
     this.httpServer.on('checkExpectation', (...exchange) => this.httpServer.emit('request', ...exchange));
     closeQueuedAnswers(this.httpServer);

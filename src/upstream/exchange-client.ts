@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import { Client, Pool, type buildConnector, type Dispatcher } from 'undici';
+import { InterimFilter } from './interim-filter.js';
 
 /** The exchange for which a connection is opened. */
 export interface Connecting {
@@ -89,10 +90,12 @@ export function openPool(
 export class GuardedConnection {
   #exchange: Dispatcher.DispatchController | undefined;
   #ended = false;
+  readonly #interim = new InterimFilter();
 
   /** Call when the request of the exchange is written: undici sends one at a time, and may have queued others. */
   begin(exchange: Dispatcher.DispatchController): void {
     this.#exchange = exchange;
+    this.#interim.awaitAnswer();
   }
 
   /** A controller holds on to its exchange, and a connection may stay idle for long. */
@@ -117,6 +120,16 @@ export class GuardedConnection {
       if (error.code === 'ECONNRESET') error.code = 'UPSTREAM_RESET';
     });
     readBeforeFailing(socket);
+    this.#skipContinue(socket);
+  }
+
+  /** undici reads by `read`. */
+  #skipContinue(socket: Socket): void {
+    const read = socket.read.bind(socket);
+    socket.read = (size?: number): unknown => {
+      const bytes: unknown = read(size);
+      return Buffer.isBuffer(bytes) ? this.#interim.pass(bytes) : bytes;
+    };
   }
 }
 

@@ -40,7 +40,7 @@ export function toExchangeError(error: unknown, stage: ExchangeStage, host: stri
   }
 }
 
-/** undici closes the connection on a 100, and on a 101 with an upgrade. Only its message distinguishes these cases. */
+/** undici closes the connection on a 101 with an upgrade, and on a 100 that InterimFilter has left. Only its message distinguishes them. */
 function isUnaskedInterim(error: unknown): boolean {
   return error instanceof errors.SocketError && (error.message === 'bad response' || error.message === 'bad upgrade');
 }

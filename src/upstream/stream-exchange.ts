@@ -3,6 +3,7 @@ import type { Writable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { BodyBuffer } from '../common/http/body-buffer.js';
 import { TickBatcher } from '../common/tick-batcher.js';
+import { BodyDecoder, decodedHead } from './body-decoder.js';
 import type { CallDeadline } from './call-deadline.js';
 import type { Connecting, GuardedConnection } from './exchange-client.js';
 import { toExchangeError, type ExchangeStage } from './exchange-failure.js';
@@ -81,7 +82,7 @@ export interface WireRequest extends Dispatcher.DispatchOptions {
 
 /** A request that is sent as it is; `upload` is sent instead of its body. */
 export function wireRequest({ method, url, headers, body }: UpstreamRequest, upload?: UploadBody): WireRequest {
-  // Answers are read or passed on as they come, so compression would only have to be undone.
+  // Answers are read or passed on as they come, so compression would only have to be undone, as it is where it comes.
   const wire = ['accept-encoding', 'identity'];
   for (const name of Object.keys(headers)) {
     const value = headers[name];
@@ -122,6 +123,10 @@ export class StreamExchange implements Dispatcher.DispatchHandler, Connecting {
   private controller: Dispatcher.DispatchController | undefined;
   private readonly buffer = new BodyBuffer();
   private sink: AnswerSink | undefined;
+  /** Of an answer that is compressed although that was not asked for. */
+  private decoder: BodyDecoder | undefined;
+  /** Until the decoder takes more. */
+  private isDecoderFull = false;
   /** The head was shown to `onHead`. */
   private isOpen = false;
   private isReceived = false;
@@ -196,7 +201,7 @@ export class StreamExchange implements Dispatcher.DispatchHandler, Connecting {
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: UpstreamHeaders): void {
     if (this.settled || status < 200) return;
     this.stage = 'answering';
-    this.seen.head = { status, headers };
+    this.seen.head = headers['content-encoding'] === undefined ? { status, headers } : this.decode({ status, headers });
     this.seen.headAt = performance.now();
     // RFC 9112, section 9.5: a server that has refused the request wants no more of it.
     if (status >= 400) this.request.upload?.stop();
@@ -207,8 +212,15 @@ export class StreamExchange implements Dispatcher.DispatchHandler, Connecting {
     const { head } = this.seen;
     if (!this.settled && !this.isOpen && head) this.open(head);
     if (this.settled) return;
-    this.seen.bytes += chunk.length;
     this.plan.limits.touch();
+    if (!this.decoder) return this.take(chunk);
+    this.isDecoderFull = !this.decoder.write(chunk);
+    if (this.isDecoderFull) this.request.connection?.pause();
+  }
+
+  private take(chunk: Buffer): void {
+    if (this.settled) return;
+    this.seen.bytes += chunk.length;
     const sink = this.sink;
     if (!sink) {
       if (this.buffer.size + chunk.length > this.plan.maxBufferedBytes) this.abandon(this.tooLarge());
@@ -224,6 +236,13 @@ export class StreamExchange implements Dispatcher.DispatchHandler, Connecting {
     const { head } = this.seen;
     if (!this.settled && !this.isOpen && head) this.open(head);
     if (this.settled || !head) return;
+    if (this.decoder) this.decoder.end();
+    else this.receive(head);
+  }
+
+  /** The whole body is here, decoded. */
+  private receive(head: UpstreamHead): void {
+    if (this.settled) return;
     this.isReceived = true;
     if (this.sink) {
       this.plan.limits.waitForClient(this.sink.pauseMs);
@@ -237,6 +256,21 @@ export class StreamExchange implements Dispatcher.DispatchHandler, Connecting {
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     if (!this.settled) this.fail(toExchangeError(error, this.stage, this.request.host));
+  }
+
+  /** The head as it is for a decoded body. */
+  private decode(head: UpstreamHead): UpstreamHead {
+    const decoded = decodedHead(head);
+    this.decoder = BodyDecoder.for(head, this.request.host, {
+      data: (chunk) => this.take(chunk),
+      end: () => this.receive(decoded),
+      fail: (failure) => this.abandon(failure),
+      drain: () => {
+        this.isDecoderFull = false;
+        if (!this.isPaused && !this.settled) this.controller?.resume();
+      },
+    });
+    return this.decoder ? decoded : head;
   }
 
   private open(head: UpstreamHead): void {
@@ -275,6 +309,7 @@ export class StreamExchange implements Dispatcher.DispatchHandler, Connecting {
     this.cork(sink);
     if (sink.stream.write(bytes)) return;
     this.request.connection?.pause();
+    this.decoder?.pause();
     if (!this.isPaused) this.plan.limits.waitForClient(sink.pauseMs);
     this.isPaused = true;
     // Held back, it would need a turn for every 16 KiB, however fast the receiver takes them.
@@ -328,6 +363,7 @@ export class StreamExchange implements Dispatcher.DispatchHandler, Connecting {
     this.plan.limits.unlisten();
     this.request.connection?.end(this.controller);
     this.sink?.watcher?.end();
+    this.decoder?.destroy();
     this.connection?.release();
   }
 
@@ -341,7 +377,8 @@ export class StreamExchange implements Dispatcher.DispatchHandler, Connecting {
     this.isPaused = false;
     if (this.settled) return;
     if (!this.isReceived) this.plan.limits.waitForUpstream();
-    this.controller?.resume();
+    this.decoder?.resume();
+    if (!this.isDecoderFull) this.controller?.resume();
   };
 }
 

@@ -61,10 +61,8 @@ describe('UpstreamClient: failures', () => {
     expect((await failureOf(client.send(callTo(server.url('/'))))).kind).toBe('too_large');
   });
 
-  it.each([
-    ['100 Continue', ''],
-    ['101 Switching Protocols', 'connection: upgrade\r\nupgrade: h2c\r\n'],
-  ])('does not repeat the request after an unrequested %s', async (status, headers) => {
+  it('does not repeat the request after an unrequested 101', async () => {
+    const [status, headers] = ['101 Switching Protocols', 'connection: upgrade\r\nupgrade: h2c\r\n'];
     let requests = 0;
     const server = serve(
       await startTcp((socket) => {

@@ -147,7 +147,7 @@ export type UpstreamFailureKind =
   | 'broken'
   /** The answer began and was cut off or malformed. */
   | 'incomplete'
-  /** An unrequested 100 or 101 came, and ended the connection: the rest of the answer cannot be read. */
+  /** An unrequested 101 came, and ended the connection: the rest of the answer cannot be read. */
   | 'interim'
   | 'timeout'
   | 'too_large'

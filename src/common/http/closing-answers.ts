@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { awaitsContinue } from './expect-continue.js';
 import { readBody, RequestAbortedError } from './read-body.js';
 
 /** The whole body is discarded. */
@@ -14,7 +15,8 @@ export function afterBody(request: IncomingMessage, response: ServerResponse, an
   const isUnread = !request.complete && !request.destroyed && request.readableFlowing === null;
   // A gateway that shuts down sets this header on its responses.
   const goesOn = response.shouldKeepAlive && response.getHeader('connection') !== 'close';
-  if (!isUnread || goesOn) answer();
+  // Node closes the connection of a client that still waits to be asked for its body.
+  if (!isUnread || goesOn || awaitsContinue(request)) answer();
   else void discardBody(request).then((isThere) => isThere && !response.headersSent && answer());
 }
 

@@ -17,15 +17,21 @@ const UTF8 = /^charset\s*=\s*"?utf-?8"?$/;
 export function assertJsonBody(headers: IncomingHttpHeaders, types: 'plain' | 'suffixed'): void {
   const [type = '', ...parameters] = (headers['content-type'] ?? '').toLowerCase().split(';');
   const allowed = types === 'plain' ? JSON_TYPE : JSON_OR_SUFFIXED_TYPE;
-  if (!allowed.test(type.trim())) throw new GatewayError('unsupported_media_type');
+  if (!allowed.test(type.trim())) throw unsupported();
   const charsets = parameters.map((text) => text.trim()).filter((text) => text.startsWith('charset'));
   if (!charsets.every((text) => UTF8.test(text))) throw unsupported('The request body must be in UTF-8.');
   const encoding = headers['content-encoding'] ?? 'identity';
   if (encoding.toLowerCase() !== 'identity') throw unsupported('The request body must not be compressed.');
 }
 
-function unsupported(message: string): GatewayError {
-  return new GatewayError('unsupported_media_type', { message });
+/** RFC 9110, section 15.5.16, and RFC 7694: what would be accepted. */
+const ACCEPTED = { accept: 'application/json', 'accept-encoding': 'identity' };
+
+function unsupported(message?: string): GatewayError {
+  return new GatewayError('unsupported_media_type', {
+    ...(message === undefined ? {} : { message }),
+    headers: ACCEPTED,
+  });
 }
 
 /**

@@ -59,6 +59,16 @@ export function parseForeignJson(source: Buffer | string): unknown {
   }
 }
 
+const ENCODED_MARK = Buffer.from(String.fromCharCode(BYTE_ORDER_MARK));
+
+/** JSON text of another program without a byte order mark, which most parsers refuse. */
+export function withoutByteOrderMark(json: Buffer): Buffer {
+  const [first] = json;
+  // One look at most bodies: nearly none has the mark.
+  if (first !== ENCODED_MARK[0]) return json;
+  return json.subarray(0, ENCODED_MARK.length).equals(ENCODED_MARK) ? json.subarray(ENCODED_MARK.length) : json;
+}
+
 /** The words of a claim: an array of strings, or one string with spaces between the words. */
 export function claimWords(claim: unknown): readonly string[] {
   if (typeof claim === 'string') return claim.split(' ').filter((word) => word !== '');

@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream';
 import type { Response } from 'express';
 import { toErrorEvent } from '../../common/errors/error-envelope.js';
+import { withoutByteOrderMark } from '../../common/json/read.js';
 import { passedHeaders } from '../../upstream/passed-headers.js';
 import { type UpstreamHead, firstHeader } from '../../upstream/upstream.types.js';
 import { mayStreamEvents, type RelayRoute } from './relay-route.js';
@@ -16,7 +17,7 @@ export interface JsonAnswer {
 }
 
 export function replyJson(response: Response, { status, json, bytes, headers = {} }: JsonAnswer): void {
-  const body = bytes ?? Buffer.from(JSON.stringify(json));
+  const body = bytes === undefined ? Buffer.from(JSON.stringify(json)) : withoutByteOrderMark(bytes);
   response.writeHead(status, { ...headers, 'content-type': 'application/json', 'content-length': body.length });
   response.end(body);
 }

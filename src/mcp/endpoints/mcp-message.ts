@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { type MaybePromise, chain } from '../../common/maybe-promise.js';
 import { assertJsonBody } from '../../common/http/parse-json-body.js';
 import { type BodyLimits, readBody } from '../../common/http/read-body.js';
+import { withoutByteOrderMark } from '../../common/json/read.js';
 import { checkMcpHeaders } from '../inspection/header-match.js';
 import { answerableMessages, inspectBody, type InspectedBody } from '../inspection/inspect-body.js';
 import type { RpcId } from '../mcp-error.js';
@@ -54,7 +55,8 @@ export function readMessage(request: IncomingMessage, limits: BodyLimits, readin
   const { headers } = request;
   // The server would not learn of an encoding: it describes the message on its way to the gateway.
   assertJsonBody(headers, 'plain');
-  return chain(readBody(request, limits), (body) => {
+  return chain(readBody(request, limits), (received) => {
+    const body = withoutByteOrderMark(received);
     reading.body = body;
     const inspected = inspectBody(body);
     reading.message = { inspected, tools: toolsIn(inspected) };

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -127,11 +128,22 @@ describe('McpProxy: an answer that has to be read', () => {
   it.each([
     ['identity', 200],
     ['Identity', 200],
-    ['gzip', 502],
+    ['compress', 502],
   ])('filters only plain answers: with content-encoding %s it returns %d', async (encoding, status) => {
     server.answerWith(json({}, 200, { 'content-encoding': encoding }));
     const gateway = await start({}, { change: () => ({ hooks: reading() }) });
     expect((await post(gateway)).status).toBe(status);
+  });
+
+  it('decodes a compressed answer, also where nothing reads it', async () => {
+    server.answerWith((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
+      response.end(gzipSync('{"text":"abc"}'));
+    });
+    for (const hooks of [reading(), {}]) {
+      const { status, text, headers } = await post(await start({}, { change: () => ({ hooks }) }));
+      expect([status, text, headers['content-encoding']]).toEqual([200, '{"text":"abc"}', undefined]);
+    }
   });
 
   it('returns 502 when the filter fails before the first byte was sent', async () => {
@@ -149,7 +161,7 @@ describe('McpProxy: an answer that has to be read', () => {
 
 describe('McpProxy: an answer that breaks off before its first byte', () => {
   it('removes the head of an answer that breaks off before its first byte', async () => {
-    const head = 'content-type: text/html\r\ncontent-encoding: gzip\r\nmcp-session-id: s-1\r\ncontent-length: 10';
+    const head = 'content-type: text/html\r\ncontent-encoding: compress\r\nmcp-session-id: s-1\r\ncontent-length: 10';
     const upstream = await startTcp((socket) => void socket.end(`HTTP/1.1 200 OK\r\n${head}\r\n\r\n`));
     const gateway = await startProxying(targetAt(upstream.url('/mcp')));
     opened.push(upstream, gateway);

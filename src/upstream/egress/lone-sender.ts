@@ -1,5 +1,5 @@
-import { Client } from 'undici';
 import { CallDeadline } from '../call-deadline.js';
+import { ExchangeClient } from '../exchange-client.js';
 import { toExchangeError } from '../exchange-failure.js';
 import { StreamExchange, wireRequest } from '../stream-exchange.js';
 import type { UpstreamAnswer, UpstreamCall, UpstreamRequest } from '../upstream.types.js';
@@ -30,8 +30,8 @@ export function loneSender(policy: EgressPolicy, connectTimeoutMs: number): Send
     } catch (error) {
       throw toExchangeError(error, 'unsent', request.url.host);
     }
-    const client = new Client(request.url.origin, {
-      connect: ca === undefined ? connect : guardedConnector(policy, { connectTimeoutMs, ca }),
+    const connectTo = ca === undefined ? connect : guardedConnector(policy, { connectTimeoutMs, ca });
+    const client = new ExchangeClient(request.url.origin, connectTo, {
       pipelining: 0,
       headersTimeout: 0,
       bodyTimeout: 0,
