@@ -10,6 +10,7 @@ import { LOGGER, NestLogger, type Logger } from './telemetry/logger.js';
 import { setUpConnectionLimits } from './server/connection-limits.js';
 import { malformedRequestLog } from './server/malformed-request.js';
 import { Metrics } from './telemetry/metrics.js';
+import { StoreFailures } from './telemetry/store-failures.js';
 import { Tracing } from './telemetry/tracing.js';
 import { UpstreamClient } from './upstream/upstream-client.js';
 
@@ -25,7 +26,7 @@ export function setUpApp(app: NestExpressApplication, adapter: LinkedExpressAdap
   adapter.noteMalformed = malformedRequestLog(logger, metrics);
   app.use(contextMiddleware(logger, metrics, app.get(Tracing)));
   setUpConnectionLimits(app, logger, metrics);
-  app.useGlobalFilters(new AppErrorFilter(adapter, logger));
+  app.useGlobalFilters(new AppErrorFilter(adapter, logger, app.get(StoreFailures)));
   setUpOpenApi(app);
   assertRoutesDeclared(app);
 }

@@ -1,5 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { QueryFailedError } from 'typeorm';
+import {
+  QueryFailedError,
+  QueryRunnerAlreadyReleasedError,
+  QueryRunnerProviderAlreadyReleasedError,
+  TransactionNotStartedError,
+} from 'typeorm';
 import {
   isConnectionSpoilt,
   isDatabaseUnavailable,
@@ -107,6 +112,11 @@ describe('isDatabaseUnavailable', () => {
     expect(isDatabaseUnavailable(driverError({ code }))).toBe(true);
     expect(isDatabaseUnavailable(failed({ code }))).toBe(true);
   });
+
+  it.each([QueryRunnerAlreadyReleasedError, QueryRunnerProviderAlreadyReleasedError, TransactionNotStartedError])(
+    'recognises a connection that broke inside a transaction by %p',
+    (Kind) => expect(isDatabaseUnavailable(new Kind())).toBe(true),
+  );
 
   it.each([
     'Connection terminated unexpectedly',

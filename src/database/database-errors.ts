@@ -1,5 +1,10 @@
 import { isNativeError } from 'node:util/types';
-import { QueryFailedError } from 'typeorm';
+import {
+  QueryFailedError,
+  QueryRunnerAlreadyReleasedError,
+  QueryRunnerProviderAlreadyReleasedError,
+  TransactionNotStartedError,
+} from 'typeorm';
 import { errorCodeOf, wrapError } from '../common/errors/describe-error.js';
 
 const UNIQUE_VIOLATION = '23505';
@@ -68,11 +73,19 @@ const CONNECTION_MESSAGES = [
   'Client has encountered a connection error',
 ];
 
+/** TypeORM gives a connection up as soon as it breaks: the next statement of its transaction finds no connection, or no transaction. */
+const LOST_CONNECTION = [
+  QueryRunnerAlreadyReleasedError,
+  QueryRunnerProviderAlreadyReleasedError,
+  TransactionNotStartedError,
+];
+
 /** Whether an error says that the database cannot do it now, as against a wrong statement. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!isNativeError(error)) return false;
   const code = codeOf(error);
   if (code !== undefined && UNAVAILABLE_CODES.has(code)) return true;
+  if (LOST_CONNECTION.some((kind) => error instanceof kind)) return true;
   return CONNECTION_MESSAGES.some((text) => error.message.includes(text));
 }
 

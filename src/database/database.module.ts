@@ -1,6 +1,7 @@
 import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { wrapError } from '../common/errors/describe-error.js';
+import { keyFileOf, readOrMakeKey } from '../config/encryption-key-file.js';
 import { AppConfig } from '../config/environment.js';
 import { endOnCrash } from './embedded/embedded-database.js';
 import { type MigrationWait, runMigrations } from './run-migrations.js';
@@ -33,6 +34,7 @@ export class DatabaseModule implements OnApplicationShutdown {
 async function connect(config: AppConfig, entities: readonly EntityClass[]): Promise<DataSource> {
   const source = new TollgateDataSource(config, entities, { onCrash: endOnCrash });
   if (source.isEmbedded) {
+    assertKey(config);
     await source.initialize();
     await runMigrations(source);
     return source;
@@ -46,6 +48,16 @@ async function connect(config: AppConfig, entities: readonly EntityClass[]): Pro
     await migrator.destroy();
   }
   return source.initialize();
+}
+
+/** Before there is a database: one without its key means that the key was lost. */
+function assertKey({ TOLLGATE_ENCRYPTION_KEY: chosen, DATA_DIR: dataDir }: AppConfig): void {
+  if (chosen !== undefined) return;
+  try {
+    readOrMakeKey(dataDir);
+  } catch (cause) {
+    throw wrapError(`The encryption key in ${keyFileOf(dataDir)} cannot be used (its folder is DATA_DIR)`, cause);
+  }
 }
 
 const WAITS: Readonly<Record<MigrationWait, string>> = {

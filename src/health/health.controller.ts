@@ -19,7 +19,7 @@ export class HealthController {
 
   /** Checks that the gateway can serve: the database accepts writes, and Redis answers where it is configured. */
   @Get('ready')
-  @MayFail('store_unavailable')
+  @MayFail('store_unavailable', 'draining')
   async checkReadiness(): Promise<HealthResponse> {
     await this.readiness.assertReady();
     return { status: 'ok' };

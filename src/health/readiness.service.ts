@@ -1,7 +1,8 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { unavailableReason } from '../database/database-errors.js';
+import { StoreFailures } from '../telemetry/store-failures.js';
 import { RedisConnection } from '../redis/redis-connection.js';
 
 /** Fails on a standby, with the code of a write there: nothing is written, and no table is locked. */
@@ -17,8 +18,9 @@ export class ReadinessService {
   private draining = false;
 
   constructor(
-    private readonly dataSource: DataSource,
-    private readonly redis: RedisConnection,
+    @Inject(DataSource) private readonly dataSource: { query(statement: string): Promise<unknown> },
+    @Inject(RedisConnection) private readonly redis: Pick<RedisConnection, 'whyNotReady'>,
+    private readonly failures: StoreFailures,
   ) {}
 
   /** From now on not ready: the platform should send no more requests here. */
@@ -26,10 +28,10 @@ export class ReadinessService {
     this.draining = true;
   }
 
-  /** @throws GatewayError `store_unavailable` that names what is missing in the log */
+  /** @throws GatewayError `draining`, or `store_unavailable` that names what is missing in the log */
   async assertReady(): Promise<void> {
-    if (this.draining)
-      throw new GatewayError('store_unavailable', { message: 'The gateway is stopping.', reason: 'draining' });
+    if (this.draining) throw new GatewayError('draining', { reason: 'draining' });
+    if (this.failures.areMany) throw new GatewayError('store_unavailable', { reason: 'recent store failures' });
     await this.dataSource.query(ASSERT_WRITABLE).catch((cause: unknown) => {
       throw new GatewayError('store_unavailable', { reason: unavailableReason(cause), cause });
     });

@@ -1,7 +1,6 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { createHash } from 'node:crypto';
 import { wrapError } from '../common/errors/describe-error.js';
+import { keyFileOf, readOrMakeKey } from '../config/encryption-key-file.js';
 import type { AppConfig } from '../config/environment.js';
 
 /** A master key with the short name that is written into what it seals. */
@@ -44,14 +43,9 @@ export function loadKeyRing(settings: KeySettings): KeyRing {
 }
 
 function keyInDataDir(dataDir: string): MasterKey {
-  const path = join(dataDir, 'encryption.key');
   try {
-    if (!existsSync(path)) {
-      mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-      writeFileSync(path, randomBytes(32).toString('base64'), { mode: 0o600, flag: 'wx' });
-    }
-    return parseMasterKey(readFileSync(path, 'utf8').trim());
+    return parseMasterKey(readOrMakeKey(dataDir));
   } catch (cause) {
-    throw wrapError(`The encryption key in ${path} cannot be used (its folder is DATA_DIR)`, cause);
+    throw wrapError(`The encryption key in ${keyFileOf(dataDir)} cannot be used (its folder is DATA_DIR)`, cause);
   }
 }

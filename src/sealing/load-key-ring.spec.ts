@@ -1,4 +1,13 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -70,6 +79,13 @@ describe('without a configured key', () => {
     const { current } = load();
     const inFile = readFileSync(join(dataDir, 'encryption.key'), 'utf8');
     expect(load({ current: CONFIGURED, previous: [inFile] }).find(current.id)).toEqual(current);
+  });
+
+  it('makes no key beside a database that has lost its own', () => {
+    mkdirSync(join(dataDir, 'postgres'), { recursive: true });
+    expect(() => load()).toThrow(/missing.*Restore the file from a backup, or set TOLLGATE_ENCRYPTION_KEY/s);
+    expect(readdirSync(dataDir)).toEqual(['postgres']);
+    expect(load({ current: CONFIGURED }).current.bytes).toHaveLength(32);
   });
 
   it('refuses a damaged file instead of making a new key, which would lose everything sealed', () => {

@@ -11,6 +11,7 @@ import { RequestAbortedError } from '../common/http/read-body.js';
 import { isDatabaseUnavailable, unavailableReason } from '../database/database-errors.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { RequestContext } from '../telemetry/request-context.js';
+import type { StoreFailures } from '../telemetry/store-failures.js';
 import { UpstreamFailure } from '../upstream/upstream.types.js';
 import { isWorkspaceGone, unknownWorkspace } from '../workspaces/workspace.errors.js';
 
@@ -22,6 +23,7 @@ export class AppErrorFilter implements ExceptionFilter {
   constructor(
     private readonly adapter: LinkedExpressAdapter,
     private readonly logger: Logger,
+    private readonly storeFailures: StoreFailures,
   ) {}
 
   catch(thrown: unknown, host: ArgumentsHost): void {
@@ -30,6 +32,7 @@ export class AppErrorFilter implements ExceptionFilter {
     if (isCallerGone(thrown) || request.context?.caller.aborted === true) return void response.destroy();
     const error = this.toGatewayError(thrown, request);
     this.note(error, request.context);
+    if (error.code === 'store_unavailable' && error.cause !== undefined) this.storeFailures.note(error.cause);
     if (response.headersSent || response.destroyed) return endBegun(error, request, response);
     for (const [name, value] of Object.entries(error.headers)) response.setHeader(name, value);
     const body = (request.errorForm ?? toErrorEnvelope)(error);

@@ -3,6 +3,7 @@ import { AppConfig } from '../config/environment.js';
 import { createLogger, flushLog, LOGGER, type Logger } from './logger.js';
 import { MetricsController } from './metrics.controller.js';
 import { Metrics } from './metrics.js';
+import { StoreFailures } from './store-failures.js';
 import { NoTracing, Tracing } from './tracing.js';
 
 /** Lines wait at most this long in the log's buffer. */
@@ -18,9 +19,10 @@ const LOG_FLUSH_MS = 1_000;
       inject: [AppConfig],
       useFactory: (config: AppConfig): Logger => createLogger(config.LOG_LEVEL),
     },
+    StoreFailures,
     { provide: Tracing, inject: [AppConfig, LOGGER], useFactory: createTracing },
   ],
-  exports: [Metrics, LOGGER, Tracing],
+  exports: [Metrics, LOGGER, StoreFailures, Tracing],
 })
 export class TelemetryModule implements OnApplicationShutdown {
   private readonly timer: NodeJS.Timeout;

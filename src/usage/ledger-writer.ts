@@ -30,7 +30,7 @@ export class LedgerWriter {
       ...options,
       prepare: (usage) => this.rows.prepare(usage),
       write: (rows) => this.write(rows),
-      onFailure: () => observer.batchFailed(),
+      onFailure: (cause) => observer.batchFailed(cause),
       onLoss: (count) => observer.dropped(count),
     });
   }

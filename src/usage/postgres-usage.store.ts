@@ -270,7 +270,7 @@ export class PostgresUsageStore implements UsageStore {
   }
 
   private putOff(batch: readonly QueuedWork[], cause: unknown): void {
-    this.observer.batchFailed();
+    this.observer.batchFailed(cause);
     this.queue.putBack(batch.filter(({ work }) => !isAdmission(work)));
     for (const item of batch) {
       if (!isAdmission(item.work)) continue;

@@ -63,7 +63,7 @@ export class ReservationRollbacks {
       return true;
     } catch (error) {
       if (!isDataRefused(error)) {
-        this.observer.batchFailed();
+        this.observer.batchFailed(error);
         return false;
       }
     }

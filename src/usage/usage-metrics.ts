@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Metrics } from '../telemetry/metrics.js';
+import { StoreFailures } from '../telemetry/store-failures.js';
 import type { UsageObserver } from './usage-observer.js';
 
 type Decision = Parameters<UsageObserver['decided']>[0];
@@ -15,14 +16,18 @@ const RESULTS = {
 /** Reports the work of the usage store to Prometheus. */
 @Injectable()
 export class UsageMetrics implements UsageObserver {
-  constructor(private readonly metrics: Metrics) {}
+  constructor(
+    private readonly metrics: Metrics,
+    private readonly storeFailures: StoreFailures,
+  ) {}
 
   batchDone(size: number, seconds: number): void {
     this.metrics.limitBatchSize.observe(size);
     this.metrics.limitBatchSeconds.observe(seconds);
   }
 
-  batchFailed(): void {
+  batchFailed(cause: unknown): void {
+    this.storeFailures.note(cause);
     this.metrics.limitBatchFailures.inc();
   }
 

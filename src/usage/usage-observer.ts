@@ -7,7 +7,7 @@ export const USAGE_OBSERVER = Symbol('USAGE_OBSERVER');
 export interface UsageObserver {
   /** One round trip to the database. */
   batchDone(size: number, seconds: number): void;
-  batchFailed(): void;
+  batchFailed(cause: unknown): void;
   decided(decision: ReserveOutcome['kind'] | 'unavailable'): void;
   /** Settlements, releases and the like that were given up: their calls are presumed spent later on, or (`record`) missing. */
   dropped(count: number): void;

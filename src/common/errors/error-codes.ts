@@ -237,6 +237,13 @@ export const ERROR_CODES = {
     message: 'A store that the gateway depends on is not available.',
     when: 'The database, or the Redis that counts rate limits, cannot be reached or takes no writes (a standby, a full Redis), or a lock could not be obtained in time. Calls under a usage-limit policy are refused then. Others continue as long as their key is cached: 5 seconds when the whole database is away. Also an MCP call that arrives while the gateway shuts down.',
   },
+  draining: {
+    status: 503,
+    type: 'api_error',
+    source: 'gateway',
+    message: 'The gateway is stopping.',
+    when: 'The answer of `/health/ready` while the gateway shuts down. Requests that are in flight, and those that still arrive during `SHUTDOWN_DELAY_MS`, are served.',
+  },
   usage_limit_unreadable: {
     status: 503,
     type: 'api_error',

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { wrapError } from '../../common/errors/describe-error.js';
+import { DATABASE_FOLDER } from '../../config/encryption-key-file.js';
 import { DataDirInUseError, lockDataDir } from './data-dir.lock.js';
 
 /** A Unix socket's path may hold 107 bytes (unix(7)). */
 const MAX_SOCKET_PATH_BYTES = 107;
 const SOCKET_NAME = '.s.PGSQL.5432';
-const DATABASE_NAME = 'postgres';
 /** All connections share one session: what a second one sets (`pg_dump` does) would be set for the first one too. */
 const MAX_CONNECTIONS = 1;
 const TAKEN_OVER =
@@ -32,7 +32,7 @@ export async function startEmbeddedDatabase(
   const unlock = takeDataDir(root, () => onCrash(new Error(TAKEN_OVER)));
   try {
     const socketDir = makeSocketDir(root);
-    const worker = await startWorker(join(root, DATABASE_NAME), join(socketDir, SOCKET_NAME));
+    const worker = await startWorker(join(root, DATABASE_FOLDER), join(socketDir, SOCKET_NAME));
     let stopping = false;
     worker.on('error', onCrash);
     worker.on('exit', () => {
@@ -55,7 +55,7 @@ export async function startEmbeddedDatabase(
 
 /** Whether a database was ever started on the folder. */
 export function hasEmbeddedDatabase(dataDir: string): boolean {
-  return existsSync(join(dataDir, DATABASE_NAME));
+  return existsSync(join(dataDir, DATABASE_FOLDER));
 }
 
 function takeDataDir(root: string, onLost: () => void): () => void {

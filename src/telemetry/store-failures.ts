@@ -1,0 +1,65 @@
+import { isNativeError } from 'node:util/types';
+import { Inject, Injectable } from '@nestjs/common';
+import { errorCodeOf } from '../common/errors/describe-error.js';
+import { Clock } from '../common/time/clock.js';
+import { LOGGER, type Logger } from './logger.js';
+
+const LOG_EVERY_MS = 10_000;
+/** So many failures within that time, the last of them not long ago, and the store does not work. */
+const MANY = 5;
+const COUNTED_MS = 30_000;
+const RECENT_MS = 10_000;
+const MAX_CAUSE_LENGTH = 200;
+/** A lock that others hold, a statement that took too long, a conflict: these say nothing about the store as a whole. */
+const PASSING = new Set(['55P03', '40P01', '40001', '57014']);
+
+/** Failures of the store, which calls and write-behind buffers report: some have no caller that would see them. */
+@Injectable()
+export class StoreFailures {
+  /** Monotonic milliseconds, the latest last. */
+  private failedAt: number[] = [];
+  /** By SQLSTATE, of which there are few: another cause is worth a line at once. */
+  private readonly loggedAt = new Map<string, number>();
+  private unlogged = 0;
+
+  constructor(
+    private readonly clock: Clock,
+    @Inject(LOGGER) private readonly logger: Pick<Logger, 'warn'>,
+  ) {}
+
+  /** Logs one line of a kind in ten seconds: a store that is away fails every call. */
+  note(cause: unknown): void {
+    const { sqlstate, message } = describe(cause);
+    const now = this.clock.monotonic();
+    if (!PASSING.has(sqlstate ?? '')) this.failedAt = [...this.failedAt.slice(1 - MANY), now];
+    const kind = sqlstate ?? '';
+    if (now - (this.loggedAt.get(kind) ?? -Infinity) < LOG_EVERY_MS) {
+      this.unlogged += 1;
+      return;
+    }
+    this.logger.warn({ event: 'store_failed', sqlstate, cause: message, failures_since: this.unlogged });
+    this.loggedAt.set(kind, now);
+    this.unlogged = 0;
+  }
+
+  /** Whether the store has failed so often, and so recently, that the gateway is better without calls. */
+  get areMany(): boolean {
+    const now = this.clock.monotonic();
+    const counted = this.failedAt.filter((at) => now - at < COUNTED_MS);
+    const last = counted.at(-1);
+    return counted.length >= MANY && last !== undefined && now - last < RECENT_MS;
+  }
+}
+
+/** Of the innermost cause: TypeORM and the usage store wrap what the driver says. */
+function describe(error: unknown): { readonly sqlstate: string | undefined; readonly message: string } {
+  let inner = error;
+  let sqlstate = errorCodeOf(error);
+  for (let depth = 0; depth < 5 && isNativeError(inner); depth += 1) {
+    const next: unknown = 'driverError' in inner ? inner.driverError : inner.cause;
+    if (!isNativeError(next)) break;
+    inner = next;
+    sqlstate = errorCodeOf(inner) ?? sqlstate;
+  }
+  return { sqlstate, message: isNativeError(inner) ? inner.message.slice(0, MAX_CAUSE_LENGTH) : 'unknown' };
+}
