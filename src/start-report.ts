@@ -66,6 +66,8 @@ function partsOf(config: AppConfig): readonly string[] {
     metrics_token: config.METRICS_TOKEN,
     metrics_port: config.METRICS_PORT,
     trusted_proxies: config.TRUST_PROXY.length > 0 || undefined,
+    egress_proxy: config.EGRESS_PROXY,
+    egress_ca: config.EGRESS_CA_FILE,
     egress_allow: config.EGRESS_ALLOW.length > 0 || undefined,
     secret_identity: config.SECRET_IDENTITY_ALLOW.length > 0 || undefined,
     aws_service_role: config.AWS_SERVICE_ROLE_ORGANISATIONS.length > 0 || undefined,

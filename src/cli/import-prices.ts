@@ -45,7 +45,7 @@ async function read(place: string, settings: AppConfig): Promise<Pick<PriceListF
     return { name: posix.basename(place), text: new TextDecoder().decode(await readFile(place)) };
   }
   const url = new URL(place);
-  const send = loneSender(new EgressPolicy(settings.EGRESS_ALLOW), LIMITS.timeoutMs);
+  const send = loneSender(EgressPolicy.of(settings), LIMITS.timeoutMs);
   const { status, data } = await axios.create(guardedHttp(send, LIMITS)).get<Buffer>(url.href);
   if (status !== 200) throw new Error(`${url.host} answered ${status}`);
   return { name: posix.basename(url.pathname), text: new TextDecoder().decode(data) };

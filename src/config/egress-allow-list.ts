@@ -28,11 +28,11 @@ export class EgressAllowList {
   }
 
   /** Names the wrong entries by their numbers, since the values may be secret. Undefined: none is wrong. */
-  static problemOf(entries: readonly string[]): string | undefined {
+  static problemOf(entries: readonly string[], setting = 'EGRESS_ALLOW'): string | undefined {
     const scratch = new EgressAllowList([]);
     const wrong = entries.flatMap((entry, index) => (scratch.#add(entry.trim()) ? [] : [index + 1]));
     if (wrong.length === 0) return undefined;
-    return `EGRESS_ALLOW: not a host, host:port, IP address or CIDR range: entry ${wrong.join(', ')}`;
+    return `${setting}: not a host, host:port, IP address or CIDR range: entry ${wrong.join(', ')}`;
   }
 
   /** @param name a host name in lower case without a trailing dot. */

@@ -3,11 +3,11 @@ import { plainToInstance } from 'class-transformer';
 import { getMetadataStorage, IsIn, IsInt, IsString, Matches, Max, Min, validateSync } from 'class-validator';
 import { getDefaultParser } from '@nestjs/config';
 import { ToList, ToNumber } from '../common/validation/conversion.decorators.js';
-import { EgressAllowList } from './egress-allow-list.js';
+import { egressProblems, EgressSettings } from './egress-settings.js';
 import { oauthProblems } from './identity-settings.js';
 import { redisProblems } from './redis-settings.js';
 import { awsIdentityProblems } from './secret-settings.js';
-import { ServerSettings, serverProblems } from './server-settings.js';
+import { serverProblems } from './server-settings.js';
 import { IsDatabaseUrl, IsWebAddress, OptionalSetting } from './setting.decorators.js';
 
 const ENV_FILE = '.env';
@@ -17,7 +17,7 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 const ENCRYPTION_KEY = /^(?:[0-9a-fA-F]{64}|[A-Za-z0-9+/_-]{43}=?)$/;
 
 /** Every setting of the gateway, with its rule and default. The only reader of the process environment. */
-export class AppConfig extends ServerSettings {
+export class AppConfig extends EgressSettings {
   /** Where API consumers reach the gateway, without `/v1`: told in the OpenAPI document. Absent: wherever that was read. */
   @OptionalSetting()
   @IsWebAddress()
@@ -55,11 +55,6 @@ export class AppConfig extends ServerSettings {
   @ToList()
   @Matches(ENCRYPTION_KEY, { each: true, message: '$property must list keys of 32 bytes in base64 or hexadecimal' })
   readonly TOLLGATE_ENCRYPTION_KEYS_PREVIOUS: readonly string[] = [];
-
-  /** Hosts, addresses and CIDR blocks that outgoing calls may reach although they are not public. */
-  @ToList()
-  @IsString({ each: true })
-  readonly EGRESS_ALLOW: readonly string[] = [];
 
   @ToNumber()
   @IsInt()
@@ -212,7 +207,7 @@ function crossFieldProblems(config: AppConfig): readonly string[] {
   }
   return [
     ...problems,
-    ...[EgressAllowList.problemOf(config.EGRESS_ALLOW) ?? []].flat(),
+    ...egressProblems(config),
     ...serverProblems(config),
     ...redisProblems(config),
     ...awsIdentityProblems(config),

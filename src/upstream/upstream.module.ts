@@ -21,7 +21,7 @@ const STS_MAX_BYTES = 64 * 1024;
     {
       provide: EgressPolicy,
       inject: [AppConfig],
-      useFactory: (config: AppConfig): EgressPolicy => new EgressPolicy(config.EGRESS_ALLOW),
+      useFactory: (config: AppConfig): EgressPolicy => EgressPolicy.of(config),
     },
     {
       provide: UpstreamClient,

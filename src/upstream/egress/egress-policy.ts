@@ -1,10 +1,12 @@
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import { callbackify } from 'node:util';
+import type { EgressSettings } from '../../config/egress-settings.js';
 import { EgressAllowList } from '../../config/egress-allow-list.js';
 import { withoutBrackets } from '../../common/http/without-brackets.js';
 import { isPublicAddress } from './address-policy.js';
 import { EgressRefusedError, MAX_URL_LENGTH } from './egress-refused.error.js';
+import { EgressRoute, type RouteSettings } from './egress-route.js';
 import { HostLookups, type HostResolver } from './host-lookups.js';
 
 /** Of an address that a server names at its own origin, as those of MCP's older transport do. */
@@ -21,7 +23,8 @@ export interface EgressTarget {
 
 /**
  * Where the gateway may connect: https to public addresses, and whatever EGRESS_ALLOW names. Names are judged by
- * `checkUrl`, what they resolve to by `lookupFor`, which hands the socket exactly the addresses that it judged.
+ * `checkUrl`, what they resolve to by `lookupFor`, which hands the socket exactly the addresses that it judged. On the way
+ * through a proxy, which resolves names itself, only names and literal addresses are judged.
  */
 export class EgressPolicy {
   readonly #allowList: EgressAllowList;
@@ -29,8 +32,16 @@ export class EgressPolicy {
   /** URLs that have passed. What decides about them is fixed at start, and the ones that come again are not changed. */
   readonly #passed = new WeakSet<URL>();
 
+  static of(settings: RouteSettings & Pick<EgressSettings, 'EGRESS_ALLOW'>): EgressPolicy {
+    return new EgressPolicy(settings.EGRESS_ALLOW, undefined, new EgressRoute(settings));
+  }
+
   /** Throws an Error that names the entry when an entry cannot be read. */
-  constructor(allow: readonly string[], resolver: HostResolver = new HostLookups().find) {
+  constructor(
+    allow: readonly string[],
+    resolver: HostResolver = new HostLookups().find,
+    readonly route = new EgressRoute(),
+  ) {
     this.#allowList = new EgressAllowList(allow);
     this.#resolver = resolver;
   }

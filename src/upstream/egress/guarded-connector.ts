@@ -1,6 +1,7 @@
-import type { ConnectionOptions } from 'node:tls';
+import { type ConnectionOptions, createSecureContext } from 'node:tls';
 import { buildConnector } from 'undici';
 import type { EgressPolicy } from './egress-policy.js';
+import { openTunnel } from './proxy-tunnel.js';
 
 export interface GuardedConnectorOptions {
   /** Milliseconds for DNS, TCP and TLS together. undici checks it about twice a second. */
@@ -14,13 +15,16 @@ export function guardedConnector(policy: EgressPolicy, options: GuardedConnector
   // A lookup function is not told the port, on which an allow-list entry may depend: hence one connector a port.
   const connectors = new Map<number, buildConnector.connector>();
 
+  const { secureContext } = policy.route;
+  const trust = { ...(secureContext && { secureContext }), ...(options.ca === undefined ? {} : trustOnly(options.ca)) };
+
   const connectorFor = (port: number): buildConnector.connector => {
     const known = connectors.get(port);
     if (known) return known;
     const connector = buildConnector({
       timeout: options.connectTimeoutMs,
       lookup: policy.lookupFor(port),
-      ...(options.ca === undefined ? {} : { ca: options.ca }),
+      ...trust,
     });
     connectors.set(port, connector);
     return connector;
@@ -36,6 +40,19 @@ export function guardedConnector(policy: EgressPolicy, options: GuardedConnector
       queueMicrotask(() => callback(error instanceof Error ? error : new Error('egress check failed'), null));
       return;
     }
-    connectorFor(port)(target, callback);
+    const proxy = policy.route.proxyTo(target.hostname, port);
+    if (proxy === undefined) return connectorFor(port)(target, callback);
+    const way = { timeoutMs: options.connectTimeoutMs, secureContext };
+    openTunnel(proxy, { hostname: target.hostname, port }, way, (...result) => {
+      const [error, socket] = result;
+      if (error !== null) return callback(error, null);
+      if (target.protocol === 'http:') return callback(null, socket);
+      connectorFor(port)({ ...target, httpSocket: socket }, callback);
+    });
   };
+}
+
+/** In place of the authorities that are known, and of those of the setting. */
+function trustOnly(ca: NonNullable<GuardedConnectorOptions['ca']>) {
+  return { secureContext: createSecureContext({ ca }) };
 }

@@ -1,0 +1,72 @@
+import { request as requestPlain } from 'node:http';
+import { request as requestSecure } from 'node:https';
+import { isIP, type Socket } from 'node:net';
+import type { SecureContext } from 'node:tls';
+import { withoutBrackets } from '../../common/http/without-brackets.js';
+
+const PROBE_MS = 60_000;
+
+export interface TunnelOptions {
+  /** Milliseconds until the proxy has connected. */
+  readonly timeoutMs: number;
+  /** For a proxy that speaks TLS. */
+  readonly secureContext?: SecureContext | undefined;
+}
+
+/**
+ * Asks a proxy for a connection to a host (`CONNECT`, RFC 9110, section 9.3.6). The proxy resolves the name. Calls back
+ * once, with an error whose code says what the proxy answered.
+ */
+export function openTunnel(
+  proxy: URL,
+  target: { readonly hostname: string; readonly port: number },
+  { timeoutMs, secureContext }: TunnelOptions,
+  done: (...result: [Error, null] | [null, Socket]) => void,
+): void {
+  const authority = `${target.hostname}:${target.port}`;
+  const isSecure = proxy.protocol === 'https:';
+  const proxyHost = withoutBrackets(proxy.hostname);
+  const send = isSecure ? requestSecure : requestPlain;
+  const asking = send({
+    method: 'CONNECT',
+    host: proxyHost,
+    port: proxy.port === '' ? (isSecure ? 443 : 80) : Number(proxy.port),
+    path: authority,
+    headers: { host: authority, ...authorization(proxy) },
+    agent: false,
+    // Node would take the name of the Host header, which is that of the target.
+    ...(isSecure && isIP(proxyHost) === 0 ? { servername: proxyHost } : {}),
+    ...(isSecure && secureContext !== undefined ? { secureContext } : {}),
+  });
+  let isOver = false;
+  const end = (...result: [Error, null] | [null, Socket]): void => {
+    if (isOver) return;
+    isOver = true;
+    clearTimeout(late);
+    done(...result);
+    if (result[0] !== null) asking.destroy();
+  };
+  const fail = (code: string, cause?: unknown): void =>
+    end(Object.assign(new Error('the proxy of EGRESS_PROXY did not connect', { cause }), { code }), null);
+  const late = setTimeout(() => fail('PROXY_TIMEOUT'), timeoutMs);
+  asking.on('error', (cause) => fail('PROXY_UNREACHABLE', cause));
+  // Any other answer than a tunnel: the status of a refusal, with its body.
+  asking.on('response', (response) => fail(`PROXY_${response.statusCode ?? 0}`));
+  asking.on('connect', ({ statusCode = 0 }, socket: Socket, head) => {
+    if (statusCode !== 200 || isOver) {
+      socket.on('error', () => undefined).destroy();
+      return fail(`PROXY_${statusCode}`);
+    }
+    if (head.length > 0) socket.unshift(head);
+    socket.setTimeout(0);
+    socket.setKeepAlive(true, PROBE_MS).setNoDelay(true);
+    end(null, socket);
+  });
+  asking.end();
+}
+
+function authorization({ username, password }: URL): Readonly<Record<string, string>> {
+  if (username === '' && password === '') return {};
+  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return { 'proxy-authorization': `Basic ${Buffer.from(credentials).toString('base64')}` };
+}
