@@ -221,31 +221,53 @@ describe('the test of a server with handshake', () => {
 describe('the test of a server that shows no era', () => {
   const LATER = { code: -32_022, message: 'no', data: { supported: ['2027-01-01'] } };
 
-  it.each<[string, RequestListener, string]>([
-    ['401', plain(401, { 'www-authenticate': 'Bearer' }), 'provider_credential_rejected'],
+  it.each<[string, RequestListener, string, string | undefined]>([
+    ['401', plain(401, { 'www-authenticate': 'Bearer' }), 'provider_credential_rejected', 'http_401'],
     [
       '403',
       json({ jsonrpc: '2.0', id: null, error: { code: -32_600, message: 'x' } }, 403),
       'provider_credential_rejected',
+      'http_403',
     ],
-    ['429', plain(429, { 'retry-after': '5' }), 'provider_rejected'],
-    ['500 and a page', plain(500, { 'content-type': 'text/html' }, '<html>'), 'provider_failed'],
-    ['503', plain(503), 'provider_failed'],
-    ['a redirect', plain(302, { location: 'https://elsewhere.example.com/' }), 'provider_failed'],
-    ['a page', plain(200, { 'content-type': 'text/html' }, '<html>log in</html>'), 'provider_invalid_response'],
+    ['429', plain(429, { 'retry-after': '5' }), 'provider_rejected', 'http_429'],
+    ['500 and a page', plain(500, { 'content-type': 'text/html' }, '<html>'), 'provider_failed', 'http_500'],
+    ['503', plain(503), 'provider_failed', 'http_503'],
+    ['a redirect', plain(302, { location: 'https://elsewhere.example.com/' }), 'provider_failed', 'redirect'],
+    [
+      'a page',
+      plain(200, { 'content-type': 'text/html' }, '<html>log in</html>'),
+      'provider_invalid_response',
+      'invalid_response',
+    ],
     [
       'JSON that is broken',
       plain(200, { 'content-type': 'application/json' }, '{"jsonrpc":'),
       'provider_invalid_response',
+      'invalid_response',
     ],
-    ['JSON that is not JSON-RPC', json({ tools: [] }), 'provider_invalid_response'],
-    ['the answer to another request', json({ jsonrpc: '2.0', id: 99, result: {} }), 'provider_invalid_response'],
-    ['a stream that ends without a response', events([': nothing\n\n']), 'provider_invalid_response'],
-    ['headers that do not match', json({ jsonrpc: '2.0', id: 1, error: { code: -32_020 } }, 400), 'provider_rejected'],
-    ['only later revisions', json({ jsonrpc: '2.0', id: 1, error: LATER }, 400), 'provider_rejected'],
-  ])('fails the server test without a handshake: %s', async (_what, listener, error) => {
+    ['JSON that is not JSON-RPC', json({ tools: [] }), 'provider_invalid_response', 'invalid_response'],
+    [
+      'the answer to another request',
+      json({ jsonrpc: '2.0', id: 99, result: {} }),
+      'provider_invalid_response',
+      'invalid_response',
+    ],
+    [
+      'a stream that ends without a response',
+      events([': nothing\n\n']),
+      'provider_invalid_response',
+      'invalid_response',
+    ],
+    [
+      'headers that do not match',
+      json({ jsonrpc: '2.0', id: 1, error: { code: -32_020 } }, 400),
+      'provider_rejected',
+      undefined,
+    ],
+    ['only later revisions', json({ jsonrpc: '2.0', id: 1, error: LATER }, 400), 'provider_rejected', undefined],
+  ])('fails the server test without a handshake: %s', async (_what, listener, error, reason) => {
     raw.answerWith(listener);
-    expect(await tested(raw.endpoint)).toEqual({ ok: false, latency_ms: expect.any(Number), error });
+    expect(await tested(raw.endpoint)).toEqual({ ok: false, latency_ms: expect.any(Number), error, reason });
     expect(asked()).toEqual(['server/discover']);
   });
 
@@ -253,8 +275,9 @@ describe('the test of a server that shows no era', () => {
     [404, 'provider_rejected'],
     [405, 'provider_rejected'],
   ])('fails the server test when the handshake gets %i as well', async (status, error) => {
+    const reason = `http_${status}`;
     raw.answerWith(plain(status));
-    expect(await tested(raw.endpoint)).toEqual({ ok: false, latency_ms: expect.any(Number), error });
+    expect(await tested(raw.endpoint)).toEqual({ ok: false, latency_ms: expect.any(Number), error, reason });
     expect(asked().slice(0, 2)).toEqual(['server/discover', 'initialize']);
   });
 

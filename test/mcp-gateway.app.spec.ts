@@ -568,13 +568,14 @@ describe('administration of MCP servers', () => {
   });
 
   it.each([
-    [401, 'provider_credential_rejected'],
-    [500, 'provider_failed'],
-    [302, 'provider_failed'],
-  ])('reports in the server test that the server answers %i', async (status, error) => {
+    [401, 'provider_credential_rejected', 'http_401'],
+    [500, 'provider_failed', 'http_500'],
+    [302, 'provider_failed', 'redirect'],
+  ])('reports in the server test that the server answers %i', async (status, error, reason) => {
     const { path } = await register(raw.endpoint, { headers: { 'x-key': 'static-secret-0123456789' } });
     raw.answerWith(plain(status, { location: 'https://elsewhere.example.com/' }));
-    expect(jsonOf(await admin.post(`${path}/test`))).toEqual({ ok: false, latency_ms: expect.any(Number), error });
+    const failed = { ok: false, latency_ms: expect.any(Number), error, reason };
+    expect(jsonOf(await admin.post(`${path}/test`))).toEqual(failed);
     expect(received('x-key')).toEqual(['static-secret-0123456789']);
   });
 

@@ -48,6 +48,16 @@ describe('failureReason', () => {
     expect(failureReason(failureToError(new UpstreamFailure(kind, 'what happened')))).toBe(reason);
   });
 
+  it.each([
+    [new TypeError('fetch failed', { cause: new Error('unexpected redirect') }), 'redirect'],
+    [new TypeError('terminated', { cause: withCode('UND_ERR_SOCKET') }), 'connection_lost'],
+    [new TypeError('fetch failed', { cause: withCode('ECONNRESET') }), 'connection_lost'],
+    [new Error('a reason that is not known'), undefined],
+    [undefined, undefined],
+  ])('says what became of the call of a library: %p', (cause, reason) => {
+    expect(failureReason(new GatewayError('provider_failed', { cause }))).toBe(reason);
+  });
+
   it.each([401, 403, 500])('says the status of the answer: %i', (status) => {
     expect(failureReason(new GatewayError('provider_failed', { provider: { status } }))).toBe(`http_${status}`);
   });

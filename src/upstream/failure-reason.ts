@@ -26,6 +26,18 @@ const DNS_CODES: ReadonlySet<string> = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_F
 const TLS_CODE =
   /^(?:ERR_SSL_|ERR_TLS_|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|EPROTO$|HOSTNAME_MISMATCH$|INVALID_CA$|PATH_LENGTH_EXCEEDED$)/;
 
+/** Of a socket, and of undici. */
+const CONNECT_CODES: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EADDRNOTAVAIL',
+  'ETIMEDOUT',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+/** How `fetch` reports that a redirect was not allowed: it has no code. */
+const FETCH_REDIRECT = 'unexpected redirect';
+
 const REASONS: Readonly<Record<Exclude<UpstreamFailureKind, 'caller_gone'>, FailureReason>> = {
   refused_by_egress: 'egress_refused',
   connect: 'connect',
@@ -44,7 +56,9 @@ export function failureReason(error: unknown): FailureReason | undefined {
   const causes = causesOf(error);
   if (causes.some((cause) => cause instanceof EgressRefusedError)) return 'egress_refused';
   if (causes.some((cause) => cause instanceof SlowLookupError)) return 'dns';
-  const codes = causes.map(errorCodeOf).filter((code) => code !== undefined);
+  // The code of our own errors says what became of the call, not why.
+  const foreign = causes.filter((cause) => !(cause instanceof GatewayError));
+  const codes = foreign.map(errorCodeOf).filter((code) => code !== undefined);
   if (codes.some((code) => DNS_CODES.has(code))) return 'dns';
   if (codes.some((code) => TLS_CODE.test(code))) return 'tls';
   const failure = causes.find((cause) => cause instanceof UpstreamFailure);
@@ -54,7 +68,9 @@ export function failureReason(error: unknown): FailureReason | undefined {
     case 'provider_timeout':
       return 'timeout';
     case 'provider_failed':
-      return codes.length > 0 ? 'connect' : undefined;
+      if (foreign.some(({ message }) => message === FETCH_REDIRECT)) return 'redirect';
+      if (codes.some((code) => CONNECT_CODES.has(code))) return 'connect';
+      return codes.length > 0 ? 'connection_lost' : undefined;
     case 'provider_invalid_response':
       return 'invalid_response';
     default:
