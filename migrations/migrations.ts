@@ -1,8 +1,9 @@
 import { Baseline1795219200000 } from './1795219200000-baseline.js';
+import { UsagePolicySlugs1795219250001 } from './1795219250001-usage-policy-slugs.js';
 import { IdempotencyKeys1795219250002 } from './1795219250002-idempotency-keys.js';
 import { ApiKeyFacts1795219250003 } from './1795219250003-api-key-facts.js';
 import { AuditValues1795219250004 } from './1795219250004-audit-values.js';
-import { UsagePolicySlugs1795219250001 } from './1795219250001-usage-policy-slugs.js';
+import { AssertedIdentities1795674100000 } from './1795674100000-asserted-identities.js';
 
 /** In order of application. Classes, not file patterns: the same list works from source, build and tests. */
 export const MIGRATIONS = [
@@ -11,4 +12,5 @@ export const MIGRATIONS = [
   IdempotencyKeys1795219250002,
   ApiKeyFacts1795219250003,
   AuditValues1795219250004,
+  AssertedIdentities1795674100000,
 ] as const;

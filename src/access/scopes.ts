@@ -6,6 +6,8 @@ const MANAGED = ['create', 'read', 'update', 'delete', 'list'] as const;
 export const SCOPES = [
   ...verbs('workspaces', MANAGED),
   ...verbs('api_keys', MANAGED),
+  // To make or rotate the key of another user, which speaks for that user to MCP servers.
+  'identities.assert',
   ...verbs('virtual_keys', MANAGED),
   ...verbs('secret_references', MANAGED),
   ...verbs('webhooks', MANAGED),

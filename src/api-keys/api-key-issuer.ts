@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { type DeepPartial, type EntityManager, LessThanOrEqual } from 'typeorm';
 import { SCOPES } from '../access/scopes.js';
-import { auditRecords } from '../audit/audit-record.js';
+import type { Snapshots } from '../audit/audit-changes.js';
+import { type AuditRecord, auditRecords } from '../audit/audit-record.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { Clock } from '../common/time/clock.js';
 import { insertRow } from '../database/rows.js';
@@ -10,8 +11,17 @@ import { ApiKeyHasher } from './api-key-hasher.js';
 import { ApiKeySecret } from './api-key-secret.entity.js';
 import { ApiKey } from './api-key.entity.js';
 
-/** Audit records of API keys. */
-export const entryOf = auditRecords<'create' | 'update' | 'rotate' | 'delete'>('api_keys', 'api-key');
+const recordOf = auditRecords<'create' | 'update' | 'rotate' | 'delete'>('api_keys', 'api-key');
+
+/** Audit record of an API key. It names the user for whom the key speaks. */
+export function entryOf(
+  verb: Parameters<typeof recordOf>[0],
+  apiKey: ApiKey,
+  changedFields: readonly string[],
+  snapshots?: Snapshots,
+): AuditRecord {
+  return { ...recordOf(verb, apiKey, changedFields, snapshots), user: apiKey.user };
+}
 
 /** A clock that was wrong for a while must not remove secrets that are still valid. */
 const ENDED_SECRET_KEPT_MS = 86_400_000;

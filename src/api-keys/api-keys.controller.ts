@@ -59,6 +59,7 @@ export class ApiKeysController {
   /** Updates the named fields of an API key. */
   @Patch(':id')
   @RequireScope('api_keys.update')
+  @MayFail('conflict')
   async updateApiKey(
     @CurrentPrincipal() principal: Principal,
     @Param('id') id: string,
@@ -70,6 +71,7 @@ export class ApiKeysController {
   /** Updates the named fields of an API key, like PATCH. */
   @Put(':id')
   @RequireScope('api_keys.update')
+  @MayFail('conflict')
   async putApiKey(
     @CurrentPrincipal() principal: Principal,
     @Param('id') id: string,
@@ -92,10 +94,11 @@ export class ApiKeysController {
     return { id: apiKey.id, object: 'api-key', key, previous_valid_until: toUnixSeconds(previousValidUntil) };
   }
 
-  /** Revokes an API key. */
+  /** Revokes an API key. The last key of the organisation with all scopes stays. */
   @Delete(':id')
   @HttpCode(204)
   @RequireScope('api_keys.delete')
+  @MayFail('conflict')
   async deleteApiKey(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<void> {
     await this.apiKeys.delete(principal, id);
   }

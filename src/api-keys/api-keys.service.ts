@@ -9,7 +9,7 @@ import { namedFields } from '../audit/audit-record.js';
 import { fieldError, type ErrorDetail, GatewayError, throwIfInvalid } from '../common/errors/gateway.error.js';
 import { assertInFuture } from '../common/time/expiry.js';
 import { Clock } from '../common/time/clock.js';
-import { fromUnixSeconds, toUnixSeconds } from '../common/time/unix-time.js';
+import { fromUnixSeconds } from '../common/time/unix-time.js';
 import { isUuid } from '../common/uuid.js';
 import { BodyRules } from '../common/validation/body-rules.js';
 import { assertFixedFields } from '../common/validation/fixed-fields.decorator.js';
@@ -24,6 +24,8 @@ import { toApiKeyResponse } from './api-key.response.js';
 import { CreateApiKeyDto, type RotateApiKeyDto, type UpdateApiKeyDto } from './dto/api-key.dto.js';
 import { CreatePlacedApiKeyDto } from './dto/placed-api-key.dto.js';
 import type { ApiKeyListQuery } from './dto/api-key-list.query.js';
+import { assertGrantable, assertMayAssert, assertWithinBounds } from './key-grants.js';
+import { assertAdminKeyRemains } from './last-admin-key.js';
 import { PrincipalCache } from './principal.cache.js';
 
 const DEFAULT_TRANSITION_SECONDS = 1_800;
@@ -52,6 +54,7 @@ export class ApiKeysService {
     const { name, description = null, scopes, type = 'service', metadata = {}, user = null } = dto;
     const { rate_limits: rateLimits = [] } = dto;
     const expiresAt = fromUnixSeconds(dto.expires_at) ?? null;
+    assertMayAssert(principal, user);
     assertWithinBounds(principal, { expiresAt, metadata, rateLimits });
     const workspaceId = await this.workspaceOf(principal, dto);
     const { organisationId } = principal;
@@ -126,6 +129,7 @@ export class ApiKeysService {
       // All of the key, not only what changes: a scope for a key without the caller's bounds would be handed on without them.
       if (!isOnlyRenamed) assertWithinBounds(principal, changed);
       if (changed !== apiKey) {
+        await assertAdminKeyRemains(manager, apiKey, changed, this.clock.now());
         const snapshots = { before: this.shown(apiKey), after: this.shown(changed) };
         await this.audit.record(manager, principal, entryOf('update', changed, namedFields(dto), snapshots));
       }
@@ -145,6 +149,7 @@ export class ApiKeysService {
       const apiKey = await find(manager, principal, id, FOR_CHANGE);
       // The new secret is shown to the caller, who would gain what the key may do.
       assertGrantable(principal, apiKey.scopes);
+      assertMayAssert(principal, apiKey.user);
       assertWithinBounds(principal, apiKey);
       const issued = await this.issuer.rotate(manager, apiKey, transitionSeconds);
       const snapshots = { before: { key: secretMark(apiKey.prefix) }, after: { key: secretMark(issued.key) } };
@@ -159,6 +164,7 @@ export class ApiKeysService {
   async delete(principal: Principal, id: string): Promise<void> {
     await this.apiKeys.manager.transaction(async (manager) => {
       const apiKey = await find(manager, principal, id, FOR_CHANGE);
+      await assertAdminKeyRemains(manager, apiKey, undefined, this.clock.now());
       await manager.delete(ApiKey, { id: apiKey.id, organisationId: principal.organisationId });
       await this.audit.record(manager, principal, entryOf('delete', apiKey, [], { before: this.shown(apiKey) }));
     });
@@ -223,48 +229,4 @@ async function find(
   const found = isUuid(id) ? await manager.findOne(ApiKey, { where, lock }) : null;
   if (found === null) throw new GatewayError('not_found');
   return found;
-}
-
-/** What holds a key in, whatever its scopes are. */
-type Bounds = Pick<ApiKey, 'expiresAt' | 'metadata' | 'rateLimits'>;
-
-/** A caller can never hand out what it lacks. */
-function assertGrantable(principal: Principal, scopes: readonly string[]): void {
-  const held: ReadonlySet<string> = principal.scopes;
-  const lacking = scopes.filter((scope) => !held.has(scope));
-  if (lacking.length === 0) return;
-  throw denied('scopes', `The caller itself lacks the scope ${lacking[0]}.`);
-}
-
-/** Nor can it hand out what it has without the bounds that it has it in. */
-function assertWithinBounds(principal: Principal, key: Bounds): void {
-  assertNoLongerLife(principal, key);
-  assertSameMetadata(principal, key);
-  assertNoHigherRates(principal, key);
-}
-
-function assertNoLongerLife({ expiresAt: end }: Principal, { expiresAt }: Bounds): void {
-  if (end === null || (expiresAt !== null && expiresAt <= end)) return;
-  throw denied('expires_at', `expires_at must not be later than that of the caller itself, ${toUnixSeconds(end)}.`);
-}
-
-function assertSameMetadata({ enforcedMetadata }: Principal, { metadata }: Bounds): void {
-  for (const [name, value] of Object.entries(enforcedMetadata)) {
-    if (metadata[name] === value) continue;
-    throw denied(`metadata.${name}`, `metadata.${name} must be what the caller itself is held to.`);
-  }
-}
-
-function assertNoHigherRates({ rateLimits: own }: Principal, { rateLimits }: Bounds): void {
-  for (const { unit, value } of own) {
-    if (rateLimits.some((limit) => limit.unit === unit && limit.value <= value)) continue;
-    throw denied(
-      'rate_limits',
-      `rate_limits must hold at most ${value} requests (${unit}), as the caller itself does.`,
-    );
-  }
-}
-
-function denied(param: string, message: string): GatewayError {
-  return new GatewayError('permission_denied', { message, param });
 }

@@ -1,5 +1,6 @@
 import { Column, CreateDateColumn, Entity, Index, PrimaryGeneratedColumn } from 'typeorm';
 import type { AuditChanges } from './audit-changes.js';
+import type { AuditedUser } from './audit-record.js';
 
 /** Who changed what. Rows are only ever added. */
 @Entity('audit_log_entries')
@@ -50,6 +51,10 @@ export class AuditLogEntry {
   /** The fields that the request named. */
   @Column({ name: 'changed_fields', type: 'text', array: true, default: [] })
   readonly changedFields!: string[];
+
+  /** The user for whom a changed API key speaks. */
+  @Column({ type: 'jsonb', nullable: true })
+  readonly user!: AuditedUser | null;
 
   @Column({ name: 'trace_id', type: 'varchar', length: 128, nullable: true })
   readonly traceId!: string | null;

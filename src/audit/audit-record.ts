@@ -11,6 +11,16 @@ export interface AuditRecord {
   readonly workspaceId: string | null;
   readonly changedFields: readonly string[];
   readonly changes: AuditChanges;
+  /** The user for whom a changed API key speaks. */
+  readonly user?: AuditedUser | null | undefined;
+}
+
+/** Who an API key says its user is. */
+export interface AuditedUser {
+  readonly user_id: string;
+  readonly email?: string | undefined;
+  readonly username?: string | undefined;
+  readonly sub?: string | undefined;
 }
 
 /** What a record needs to know of a resource. Without a name, its slug or its URL stands for it. */

@@ -1,5 +1,16 @@
+import { ApiProperty } from '@nestjs/swagger';
 import { toUnixSeconds } from '../common/time/unix-time.js';
+import type { AuditedUser } from './audit-record.js';
 import type { AuditLogEntry } from './audit-log-entry.entity.js';
+
+class AuditedUserResponse implements AuditedUser {
+  /** The id of the user in your own system. */
+  readonly user_id: string;
+  readonly email?: string;
+  readonly username?: string;
+  /** Subject of the user at the company's identity provider. */
+  readonly sub?: string;
+}
 
 export class AuditLogEntryResponse {
   readonly id: string;
@@ -26,6 +37,9 @@ export class AuditLogEntryResponse {
   readonly changed_fields: string[];
   /** By the path of each changed field: `{"old", "new"}`, or the text `changed` for a secret. */
   readonly changes: Record<string, unknown>;
+  /** The user for whom the changed API key speaks; null for other resources, and for keys without a user. */
+  @ApiProperty({ type: AuditedUserResponse, nullable: true })
+  readonly user: AuditedUser | null;
   /** The trace id of the request; null when there was no request. */
   readonly trace_id: string | null;
   /** Unix seconds. */
@@ -47,6 +61,7 @@ export function toAuditLogEntryResponse(entry: AuditLogEntry): AuditLogEntryResp
     resource_name: entry.resourceName,
     changes: entry.changes,
     changed_fields: entry.changedFields,
+    user: entry.user,
     trace_id: entry.traceId,
     created_at: toUnixSeconds(entry.createdAt),
   };

@@ -18,7 +18,7 @@ import { foldId } from '../common/uuid.js';
 import { withoutUndefined } from '../common/without-undefined.js';
 import { insertRow } from '../database/rows.js';
 import { AuditLogEntry } from './audit-log-entry.entity.js';
-import type { AuditRecord } from './audit-record.js';
+import type { AuditedUser, AuditRecord } from './audit-record.js';
 import { type AuditLogEntryResponse, toAuditLogEntryResponse } from './audit.response.js';
 import type { AuditLogFilter, AuditLogQuery } from './audit-log.query.js';
 
@@ -58,6 +58,7 @@ export class AuditService {
       resourceId: record.resourceId,
       resourceName: record.resourceName?.slice(0, MAX_NAME) ?? null,
       changedFields: [...record.changedFields],
+      user: toAuditedUser(record.user),
       traceId: actor.traceId ?? null,
     });
     await insertRow(manager, Object.assign(entry, { changes: record.changes }));
@@ -104,4 +105,11 @@ function timeRange({ from, to }: AuditLogFilter) {
   const since = from === undefined ? undefined : MoreThanOrEqual(fromUnixSeconds(from));
   const before = to === undefined ? undefined : LessThan(fromUnixSeconds(to + 1));
   return since !== undefined && before !== undefined ? And(since, before) : (since ?? before);
+}
+
+/** Without the user's claims, which may be large. */
+function toAuditedUser(user: AuditRecord['user']): AuditedUser | null {
+  if (!user) return null;
+  const { user_id, email, username, sub } = user;
+  return { user_id, ...withoutUndefined({ email, username, sub }) };
 }

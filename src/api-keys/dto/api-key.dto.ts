@@ -11,6 +11,7 @@ import {
   IsString,
   IsUUID,
   Length,
+  Matches,
   Max,
   MaxLength,
   Min,
@@ -19,14 +20,18 @@ import {
 import { RATE_LIMIT_UNITS, type RateLimitUnit } from '../../access/principal.js';
 import { SCOPES, type Scope } from '../../access/scopes.js';
 import { LAST_SECOND } from '../../common/time/unix-time.js';
-import { AsGiven } from '../../common/validation/inherited-names.js';
 import { ReadOnlyFields } from '../../common/validation/fixed-fields.decorator.js';
 import { IsMetadata } from '../../common/validation/is-metadata.decorator.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional, OptionalOrNull } from '../../common/validation/optional.decorator.js';
+import { IsUserClaims } from './is-user-claims.decorator.js';
 
 /** Thirty days: long enough for any rollout, short enough that an old key does not live on by accident. */
 const MAX_TRANSITION_SECONDS = 30 * 86_400;
+
+/** To MCP servers, `api_key:<id>` is a key without a user. */
+const NOT_A_MACHINE = /^(?!api_key:)/i;
+const IS_A_MACHINE = '$property must not begin with api_key:';
 
 export class KeyUserDto {
   /**
@@ -35,6 +40,7 @@ export class KeyUserDto {
    */
   @IsString()
   @Length(1, 255)
+  @Matches(NOT_A_MACHINE, { message: IS_A_MACHINE })
   @IsStorable()
   readonly user_id: string;
 
@@ -56,14 +62,16 @@ export class KeyUserDto {
   @Optional()
   @IsString()
   @MaxLength(255)
+  @Matches(NOT_A_MACHINE, { message: IS_A_MACHINE })
   @IsStorable()
   readonly sub?: string;
 
-  /** Further claims about the user. */
+  /**
+   * Further claims about the user, at most 64. None that only an authority can make, such as `iss`, `amr`, `email_verified` or
+   * `scope`.
+   */
   @Optional()
-  @IsObject()
-  @IsStorable()
-  @AsGiven()
+  @IsUserClaims()
   readonly claims?: Record<string, unknown>;
 }
 
@@ -159,7 +167,7 @@ export class CreateApiKeyDto extends ApiKeyFieldsDto {
   @IsIn(SCOPES, { each: true })
   readonly scopes: Scope[];
 
-  /** `user` keys stand for a person and need `user`. */
+  /** `user` keys stand for a person and need `user`. A person other than the caller takes the scope `identities.assert`. */
   @Optional()
   @IsIn(['service', 'user'])
   readonly type?: 'service' | 'user';

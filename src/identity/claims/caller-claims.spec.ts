@@ -46,6 +46,17 @@ describe('claimsOfCaller for a key with a user', () => {
   });
 });
 
+it('leaves out claims of a key that only an authority can make', () => {
+  const claims = { iss: 'https://login.example.com', AMR: ['mfa'], iſs: 'x', scope: 'admin', department: 'R&D' };
+  const user = { user_id: 'u-42', claims };
+  expect(claimsOfCaller({ ...TENANT, key: { id: 'key-1', user } })).toEqual({
+    sub: 'u-42',
+    user_id: 'u-42',
+    department: 'R&D',
+    ...OWN,
+  });
+});
+
 describe('claimsOfCaller for a service key', () => {
   it('marks the subject as a key and has no personal claims', () => {
     expect(claimsOfCaller({ ...TENANT, key: { id: 'key-1', user: null } })).toEqual({ sub: 'api_key:key-1', ...OWN });

@@ -1,3 +1,4 @@
+import { isAuthorityClaim } from '../../access/authority-claims.js';
 import type { KeyUser, Principal } from '../../access/principal.js';
 import type { JsonObject } from '../../common/json/read.js';
 import { withoutUndefined } from '../../common/without-undefined.js';
@@ -14,9 +15,11 @@ import { withoutUndefined } from '../../common/without-undefined.js';
  * | user_id         | user.user_id            | absent         | absent: no gateway user is known  | the key's, if same sub |
  * | workspace_id    | gateway                 | gateway        | gateway                           | gateway              |
  * | organisation_id | gateway                 | gateway        | gateway                           | gateway              |
- * | scope           | user.claims             | absent         | scope, else scp                   | token                |
- * | client_id       | user.claims             | absent         | client_id, else azp               | token                |
- * | any other       | user.claims             | absent         | the token's claim of that name    | token                |
+ * | scope           | absent                  | absent         | scope, else scp                   | token                |
+ * | client_id       | absent                  | absent         | client_id, else azp               | token                |
+ * | any other       | user.claims, if allowed | absent         | the token's claim of that name    | token                |
+ *
+ * Not allowed are claims that only an authority can make. The API refuses them.
  */
 export interface ClaimSources {
   /** Set by the gateway; a token can never set them. */
@@ -46,7 +49,8 @@ function claimsOfKey(key: ClaimSources['key']): JsonObject {
   // Marked, so that a server can distinguish a machine from a person.
   if (user === null) return { sub: `api_key:${key.id}` };
   const { email, username } = user;
-  return { ...user.claims, ...withoutUndefined({ email, username }), sub: user.sub ?? user.user_id };
+  const stated = Object.entries(user.claims ?? {}).filter(([claim]) => !isAuthorityClaim(claim));
+  return { ...Object.fromEntries(stated), ...withoutUndefined({ email, username }), sub: user.sub ?? user.user_id };
 }
 
 function claimsOfToken(token: JsonObject): JsonObject {

@@ -1,0 +1,59 @@
+import type { KeyUser, Principal } from '../access/principal.js';
+import { GatewayError } from '../common/errors/gateway.error.js';
+import { isSameValue } from '../common/same-value.js';
+import { toUnixSeconds } from '../common/time/unix-time.js';
+import type { ApiKey } from './api-key.entity.js';
+
+/** What holds a key in, whatever its scopes are. */
+type Bounds = Pick<ApiKey, 'expiresAt' | 'metadata' | 'rateLimits'>;
+
+/** A caller can never hand out what it lacks. */
+export function assertGrantable(principal: Principal, scopes: readonly string[]): void {
+  const held: ReadonlySet<string> = principal.scopes;
+  const lacking = scopes.filter((scope) => !held.has(scope));
+  if (lacking.length === 0) return;
+  throw denied('scopes', `The caller itself lacks the scope ${lacking[0]}.`);
+}
+
+/**
+ * A caller that gets the secret of a user's key acts as that user at every MCP server that the key reaches. Its own user is
+ * the same in every field: another `sub` or claim would be another identity.
+ */
+export function assertMayAssert(principal: Principal, user: KeyUser | null): void {
+  if (user === null || principal.scopes.has('identities.assert')) return;
+  if (principal.user !== null && isSameValue(principal.user, user)) return;
+  throw denied('user', 'The caller lacks the scope identities.assert, which the key of another user takes.');
+}
+
+/** Nor can it hand out what it has without the bounds that it has it in. */
+export function assertWithinBounds(principal: Principal, key: Bounds): void {
+  assertNoLongerLife(principal, key);
+  assertSameMetadata(principal, key);
+  assertNoHigherRates(principal, key);
+}
+
+function assertNoLongerLife({ expiresAt: end }: Principal, { expiresAt }: Bounds): void {
+  if (end === null || (expiresAt !== null && expiresAt <= end)) return;
+  throw denied('expires_at', `expires_at must not be later than that of the caller itself, ${toUnixSeconds(end)}.`);
+}
+
+function assertSameMetadata({ enforcedMetadata }: Principal, { metadata }: Bounds): void {
+  for (const [name, value] of Object.entries(enforcedMetadata)) {
+    if (metadata[name] === value) continue;
+    throw denied(`metadata.${name}`, `metadata.${name} must be what the caller itself is held to.`);
+  }
+}
+
+function assertNoHigherRates({ rateLimits: own }: Principal, { rateLimits }: Bounds): void {
+  for (const { unit, value } of own) {
+    if (rateLimits.some((limit) => limit.unit === unit && limit.value <= value)) continue;
+    throw denied(
+      'rate_limits',
+      `rate_limits must hold at most ${value} requests (${unit}), as the caller itself does.`,
+    );
+  }
+}
+
+function denied(param: string, message: string): GatewayError {
+  return new GatewayError('permission_denied', { message, param });
+}
