@@ -4,6 +4,8 @@ import { IdempotencyKeys1795219250002 } from './1795219250002-idempotency-keys.j
 import { ApiKeyFacts1795219250003 } from './1795219250003-api-key-facts.js';
 import { AuditValues1795219250004 } from './1795219250004-audit-values.js';
 import { AssertedIdentities1795674100000 } from './1795674100000-asserted-identities.js';
+import { AudiencesOfServers1795674200000 } from './1795674200000-audiences-of-servers.js';
+import { SecretDestinations1795674300000 } from './1795674300000-secret-destinations.js';
 
 /** In order of application. Classes, not file patterns: the same list works from source, build and tests. */
 export const MIGRATIONS = [
@@ -13,4 +15,6 @@ export const MIGRATIONS = [
   ApiKeyFacts1795219250003,
   AuditValues1795219250004,
   AssertedIdentities1795674100000,
+  AudiencesOfServers1795674200000,
+  SecretDestinations1795674300000,
 ] as const;

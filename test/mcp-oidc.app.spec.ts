@@ -9,7 +9,8 @@ import { eventually } from './support/eventually.js';
 import { GatewayClient } from './support/gateway-client.js';
 import { AUDIENCE, type IdentityProvider, OTHER_AUDIENCE, startIdentityProvider } from './support/identity-provider.js';
 import { json, plain, type RawMcpServer, startRawMcpServer } from './support/mcp-raw-server.js';
-import { type Answer, jsonOf, send } from './support/send.js';
+import { type Answer, jsonOf, refusalOf, send } from './support/send.js';
+import { addTenant } from './support/tenants.js';
 import { ADMIN_KEY, startTestApp, type TestApp } from './support/test-app.js';
 
 const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -58,6 +59,8 @@ beforeAll(async () => {
       user_identity_forwarding: { method },
     });
   }
+  const anonymous = { jwt_validation, user_identity_forwarding: { method: 'bearer', allow_anonymous: true } };
+  await admin.create('/v1/mcp-servers', { name: 'anonymous', slug: 'anonymous', url, ...anonymous });
   const forwarding = { user_identity_forwarding: { method: 'jwt_header' } };
   await admin.create('/v1/mcp-servers', { name: 'granted', slug: 'granted', url, ...forwarding });
 });
@@ -103,10 +106,55 @@ describe("a token of the company's identity provider", () => {
     expect(received('authorization')).toEqual([`Bearer ${token}`]);
     server.forget();
     for (const headers of [{ 'x-gateway-api-key': ADMIN_KEY }, bearing(ADMIN_KEY)]) {
-      expect((await post('bearer', headers)).status).toBe(200);
+      expect((await post('bearer', headers)).status).toBe(502);
+      expect((await post('anonymous', headers)).status).toBe(200);
     }
+    expect(server.received).toHaveLength(2);
     expect(JSON.stringify(server.received.map(({ rawHeaders }) => rawHeaders))).not.toContain(ADMIN_KEY);
     expect(received('authorization')).toEqual([]);
+  });
+
+  it('never calls a server that wants the token of a user with a token for the gateway instead', async () => {
+    const rules = { jwksUri: provider.jwksUri, issuer: 'https://login.company.example.com' };
+    const body = { name: 'company', slug: 'company', url: server.endpoint.href, jwt_validation: rules };
+    const admin = new GatewayClient(gateway.url);
+    await admin.create('/v1/mcp-servers', { ...body, user_identity_forwarding: { method: 'bearer' } });
+    const token = await provider.tokenFor({ scopes: SCOPES, audience: `${ORIGIN}/company/mcp`, organisationId });
+    const answer = await post('company', { ...bearing(token), 'x-gateway-trace-id': 'no-token' });
+    expect(answer.status).toBe(502);
+    expect(answer.text).toContain('"code":"identity_forwarding_failed"');
+    expect(server.received).toEqual([]);
+    await eventually(() => logged('no-token') !== undefined);
+    expect(logged('no-token')).toMatchObject({ error_reason: expect.stringContaining('no_token: ') });
+    const tested = jsonOf(await admin.post('/v1/mcp-servers/company/test'));
+    expect(tested).toMatchObject({ ok: false, hint: expect.stringContaining('allow_anonymous') });
+    const user_identity_forwarding = { method: 'bearer', allow_anonymous: true };
+    expect((await admin.patch('/v1/mcp-servers/company', { user_identity_forwarding })).status).toBe(200);
+    expect((await post('company', bearing(token))).status).toBe(200);
+    expect(received('authorization')).toEqual([]);
+  });
+
+  it('requires the token of a user where jwt_validation says so, in calls, tests and previews', async () => {
+    const admin = new GatewayClient(gateway.url);
+    const jwt_validation = { jwksUri: provider.jwksUri, issuer: provider.issuer, audience: AUDIENCE, required: true };
+    const user_identity_forwarding = { method: 'jwt_header', jwt_audience: true };
+    const body = { name: 'strict', slug: 'strict', url: `${server.endpoint.href}?strict`, jwt_validation };
+    await admin.create('/v1/mcp-servers', { ...body, user_identity_forwarding });
+    const alone = await post('strict', { 'x-gateway-api-key': ADMIN_KEY });
+    expect([alone.status, alone.headers['www-authenticate']]).toEqual([401, expect.stringContaining('/strict/mcp')]);
+    const path = '/v1/mcp-servers/strict';
+    expect(jsonOf(await admin.post(`${path}/test`))).toMatchObject({ ok: false, error: 'token_invalid' });
+    expect((await admin.post(`${path}/preview-headers`)).status).toBe(401);
+    expect(server.received).toEqual([]);
+    const token = bearing(await provider.tokenFor({ scopes: SCOPES }));
+    expect((await post('strict', { ...token, 'x-gateway-api-key': ADMIN_KEY })).status).toBe(200);
+    expect(decodeJwt(received('x-user-jwt')[0] ?? '')).toMatchObject({
+      aud: body.url,
+      org: organisationId,
+      auth_method: 'external_idp',
+    });
+    const preview = await admin.request('POST', `${path}/preview-headers`, undefined, token);
+    expect(jsonOf(preview)).toMatchObject({ identity: { claims: { sub: 'terraform', aud: body.url } } });
   });
 
   it("replaces the user's token with a gateway token, and ignores its organisation claim", async () => {
@@ -173,6 +221,48 @@ describe("a token of the company's identity provider", () => {
       403,
       `Bearer resource_metadata="${metadata}", ${asked}`,
     ]);
+  });
+});
+
+describe('the audience of signed identities', () => {
+  it('belongs to one server of the gateway, in whatever organisation', async () => {
+    const admin = new GatewayClient(gateway.url);
+    const { client: stranger } = await addTenant(gateway, 'stranger');
+    const audience = 'https://tools.example.com/mcp';
+    const serverOf = (name: string, url: string, forwarding: object): object => ({
+      name,
+      url,
+      user_identity_forwarding: { method: 'jwt_header', ...forwarding },
+    });
+    const { id } = await admin.create('/v1/mcp-servers', serverOf('first', `${audience}/`, { jwt_audience: true }));
+    const taken = [
+      serverOf('by url', audience, { jwt_audience: true }),
+      serverOf('by audience', server.endpoint.href, { audience: 'https://TOOLS.example.com:443/mcp/' }),
+    ];
+    for (const client of [admin, stranger]) {
+      for (const body of taken) {
+        expect(refusalOf(await client.post('/v1/mcp-servers', body))).toMatchObject({
+          status: 409,
+          code: 'conflict',
+          param: 'user_identity_forwarding.audience',
+        });
+      }
+    }
+    const other = await stranger.create('/v1/mcp-servers', serverOf('other', audience, {}));
+    const path = `/v1/mcp-servers/${String(other['id'])}`;
+    const update = { user_identity_forwarding: { method: 'jwt_header', jwt_audience: true } };
+    expect(refusalOf(await stranger.patch(path, update))).toMatchObject({ status: 409 });
+    expect((await admin.delete(`/v1/mcp-servers/${String(id)}`)).status).toBe(204);
+    expect((await stranger.patch(path, update)).status).toBe(200);
+  });
+
+  it('cannot come from the claims of a user', async () => {
+    const forwarding = { method: 'jwt_header', include_claims: ['sub', 'aud'] };
+    const body = { name: 'claims', url: server.endpoint.href, user_identity_forwarding: forwarding };
+    expect(refusalOf(await new GatewayClient(gateway.url).post('/v1/mcp-servers', body))).toMatchObject({
+      status: 400,
+      param: 'user_identity_forwarding.include_claims',
+    });
   });
 });
 

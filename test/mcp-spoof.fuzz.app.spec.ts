@@ -32,7 +32,13 @@ interface Forwarding {
 
 const forwarding = (method: string, header: string, header_name?: string): Forwarding => ({
   name: `${method} as ${header}`,
-  fields: { user_identity_forwarding: { method, ...(header_name === undefined ? {} : { header_name }) } },
+  fields: {
+    user_identity_forwarding: {
+      method,
+      ...(header_name === undefined ? {} : { header_name }),
+      ...(method === 'bearer' ? { allow_anonymous: true } : {}),
+    },
+  },
   header,
   ofKeys: method !== 'bearer',
 });

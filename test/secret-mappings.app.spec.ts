@@ -257,7 +257,7 @@ describe('the destination of a mapped secret', () => {
     expect((await gateway.admin.patch(path, { config, secret_mappings: [toKey()] })).status).toBe(200);
   });
 
-  it('allows mappings only to callers that may read secret references', async () => {
+  it('allows mappings only to callers that may use secret references', async () => {
     const { client } = await gateway.admin.createKey({ scopes: VERBS });
     const path = `/v1/virtual-keys/${await gateway.virtualKey('cohere')}`;
     const body = { name: 'Mine', provider: 'cohere', secret_mappings: [toKey()] };
@@ -266,11 +266,11 @@ describe('the destination of a mapped secret', () => {
       await client.patch(path, { config: { base_url: 'https://elsewhere.example.com' }, secret_mappings: [toKey()] }),
     ]) {
       expect(refusalOf(answer)).toMatchObject({ status: 403, code: 'permission_denied' });
-      expect(answer.text).toContain('secret_references.read');
+      expect(answer.text).toContain('secret_references.use');
     }
     expect((await client.patch(path, { name: 'Renamed', secret_mappings: [] })).status).toBe(400);
     expect((await client.patch(path, { name: 'Renamed' })).status).toBe(200);
-    const { client: reader } = await gateway.admin.createKey({ scopes: [...VERBS, 'secret_references.read'] });
+    const { client: reader } = await gateway.admin.createKey({ scopes: [...VERBS, 'secret_references.use'] });
     expect((await reader.post('/v1/virtual-keys', body)).status).toBe(201);
   });
 });

@@ -133,6 +133,8 @@ describe('a secret reference', () => {
       secret_key: 'api_key',
       secret_version: 'AWSPREVIOUS',
       allow_all_workspaces: true,
+      allowed_hosts: null,
+      allowed_providers: null,
       allowed_workspaces: null,
       tags: { team: 'search', level: 3, nested: { a: [null, true] } },
       status: 'active',

@@ -10,6 +10,8 @@ export const SCOPES = [
   'identities.assert',
   ...verbs('virtual_keys', MANAGED),
   ...verbs('secret_references', MANAGED),
+  // To map a field to a reference, which decides where its value is sent.
+  'secret_references.use',
   ...verbs('webhooks', MANAGED),
   ...verbs('policies', MANAGED),
   // A price is never changed: a newer one takes its place.

@@ -30,6 +30,7 @@ import { McpServerToolsService } from './servers/mcp-server-tools.service.js';
 import { McpServerDefinitions } from './servers/mcp-server.definitions.js';
 import { McpServerDirectory } from './servers/mcp-server.directory.js';
 import { McpServer } from './servers/mcp-server.entity.js';
+import { McpServerTrial } from './servers/mcp-server.trial.js';
 import { McpServerPreview } from './servers/mcp-server.preview.js';
 import { McpProbeClient } from './probe/probe-client.js';
 import { McpServerProbe } from './servers/mcp-server.probe.js';
@@ -65,6 +66,7 @@ import { McpServersService } from './servers/mcp-servers.service.js';
     McpServerDefinitions,
     McpServerDirectory,
     McpServerPreview,
+    McpServerTrial,
     McpProbeClient,
     McpServerProbe,
     McpServerStore,

@@ -5,7 +5,17 @@ import type { SealedColumns } from './secret-reference.credentials.js';
 import type { SecretReference } from './secret-reference.entity.js';
 import { accessOf, type WorkspaceAccess } from './workspace-access.js';
 
-type PlainField = 'name' | 'description' | 'secret_path' | 'secret_key' | 'secret_version' | 'tags';
+const PLAIN_FIELDS = [
+  'name',
+  'description',
+  'secret_path',
+  'secret_key',
+  'secret_version',
+  'allowed_hosts',
+  'allowed_providers',
+  'tags',
+] as const;
+type PlainField = (typeof PLAIN_FIELDS)[number];
 
 /** Fields that decide what is fetched, how, and for whom: what was fetched before must not be used after their change. */
 const FETCHED_ANEW = new Set([
@@ -15,6 +25,8 @@ const FETCHED_ANEW = new Set([
   'secret_version',
   'allow_all_workspaces',
   'allowed_workspaces',
+  'allowed_hosts',
+  'allowed_providers',
 ]);
 
 type ChangedColumns = Partial<Omit<SecretReference, 'id' | 'allowedWorkspaces'>>;
@@ -56,9 +68,11 @@ function columnsOf(dto: UpdateSecretReferenceDto) {
     secret_path: secretPath,
     secret_key: secretKey,
     secret_version: secretVersion,
+    allowed_hosts: allowedHosts,
+    allowed_providers: allowedProviders,
     tags,
   } = dto;
-  return { name, description, secretPath, secretKey, secretVersion, tags };
+  return { name, description, secretPath, secretKey, secretVersion, allowedHosts, allowedProviders, tags };
 }
 
 function plainChanges(row: SecretReference, dto: UpdateSecretReferenceDto): readonly PlainField[] {
@@ -68,8 +82,9 @@ function plainChanges(row: SecretReference, dto: UpdateSecretReferenceDto): read
     secret_path: row.secretPath,
     secret_key: row.secretKey,
     secret_version: row.secretVersion,
+    allowed_hosts: row.allowedHosts,
+    allowed_providers: row.allowedProviders,
     tags: row.tags,
   };
-  const names: readonly PlainField[] = ['name', 'description', 'secret_path', 'secret_key', 'secret_version', 'tags'];
-  return names.filter((name) => dto[name] !== undefined && !isSameValue(dto[name], before[name]));
+  return PLAIN_FIELDS.filter((name) => dto[name] !== undefined && !isSameValue(dto[name], before[name]));
 }

@@ -63,6 +63,14 @@ export class SecretReference {
   @Column({ name: 'allow_all_workspaces', type: 'boolean', default: true })
   allowAllWorkspaces!: boolean;
 
+  /** Hosts to which the value may be sent; null: all. */
+  @Column({ name: 'allowed_hosts', type: 'text', array: true, nullable: true })
+  allowedHosts!: string[] | null;
+
+  /** Providers whose virtual keys may use the value; null: all, and MCP servers. */
+  @Column({ name: 'allowed_providers', type: 'text', array: true, nullable: true })
+  allowedProviders!: string[] | null;
+
   @OneToMany(() => SecretReferenceWorkspace, (workspace) => workspace.reference)
   allowedWorkspaces!: Relation<SecretReferenceWorkspace[]>;
 

@@ -23,6 +23,10 @@ export class SecretReferenceResponse {
   readonly allow_all_workspaces: boolean;
   /** Ids; null where there is no list. A caller of one workspace sees its own only. */
   readonly allowed_workspaces: string[] | null;
+  /** Hosts to which the value may be sent; null: all. */
+  readonly allowed_hosts: string[] | null;
+  /** Providers whose virtual keys may use the value; null: all, and MCP servers. */
+  readonly allowed_providers: string[] | null;
   /** Your own labels. */
   readonly tags: Record<string, unknown> | null;
   /** Always `active`. */
@@ -75,6 +79,8 @@ export function toSecretReferenceResponse(
     secret_version: row.secretVersion,
     allow_all_workspaces: row.allowAllWorkspaces,
     allowed_workspaces: allowedWorkspaces.length === 0 ? null : [...allowedWorkspaces],
+    allowed_hosts: row.allowedHosts,
+    allowed_providers: row.allowedProviders,
     tags: row.tags,
     status: 'active',
     created_by: row.createdBy,

@@ -55,12 +55,21 @@ export class SecretReferencesService {
     const { organisationId, id: createdBy } = principal;
     const row = { id: randomUUID(), organisationId, ...managerOf(dto) };
     const secretVersion = dto.secret_version ?? null;
+    const { allowed_hosts: allowedHosts = null, allowed_providers: allowedProviders = null } = dto;
     const sealed = this.credentials.seal(row, dto.auth_config, addressOf(secretPath, secretVersion));
     const columns = { ...row, ...sealed, name, description, secretPath, secretKey, secretVersion, tags, createdBy };
     return withFreeSlug(dto.slug, name, (slug) =>
       this.store.rows.manager.transaction(async (manager) => {
         const access = await readAccess(manager, principal, dto, EVERYBODY);
-        const fields = { ...columns, slug, allowAllWorkspaces: access.allowAll, lastResolvedAt: null, lastError: null };
+        const isNew = { lastResolvedAt: null, lastError: null };
+        const fields = {
+          ...columns,
+          ...isNew,
+          slug,
+          allowedHosts,
+          allowedProviders,
+          allowAllWorkspaces: access.allowAll,
+        };
         const created = await insertRow(manager, manager.create(SecretReference, fields));
         await writeWorkspaces(manager, row.id, access.workspaceIds);
         const after = this.shown(created, access);

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { AppConfig } from '../config/environment.js';
+import { assertAllowedHosts } from './allowed-hosts.js';
 import type { BaseProviderOptions, Credential, Provider, ProviderRequest } from './providers/provider.types.js';
 import type { UpstreamCall, UpstreamRelayCall, UpstreamRequest, UpstreamStreamRequest } from './upstream.types.js';
 
@@ -47,7 +48,7 @@ export function providerCall(
   limits: ProviderLimits,
 ): Pick<UpstreamCall, 'request' | 'signer' | 'timeoutMs' | 'maxResponseBytes'> {
   return {
-    request: provider.address(request, credential),
+    request: addressed(provider, credential, request),
     signer: provider.signer?.(credential),
     timeoutMs: timeoutMsOf(credential.options, limits),
     maxResponseBytes: limits.PROVIDER_MAX_RESPONSE_BYTES,
@@ -63,7 +64,7 @@ export function providerRelay(
 ): Omit<UpstreamRelayCall, 'caller'> {
   const idleTimeoutMs = timeoutMsOf(credential.options, limits);
   return {
-    request: withStreams(provider.address(request, credential), upload, accept),
+    request: withStreams(addressed(provider, credential, request), upload, accept),
     signer: provider.signer?.(credential),
     idleTimeoutMs,
     eventIdleTimeoutMs: takesEvents ? Math.max(idleTimeoutMs, limits.PROVIDER_STREAM_IDLE_MS) : undefined,
@@ -72,6 +73,16 @@ export function providerRelay(
     filter,
     retry,
   };
+}
+
+function addressed(
+  provider: ProviderTarget['provider'],
+  credential: ProviderTarget['credential'],
+  request: ProviderRequest,
+): UpstreamRequest {
+  const made = provider.address(request, credential);
+  if (credential.allowedHosts !== undefined) assertAllowedHosts(made.url, credential.allowedHosts);
+  return made;
 }
 
 /** Providers know JSON bodies and answers only, so what the client says about its own comes on top. */

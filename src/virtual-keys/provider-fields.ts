@@ -7,6 +7,7 @@ import { toDetails } from '../common/validation/validation-details.js';
 import { type MappedTargets, NO_TARGETS } from '../secret-references/mapped-resource/mapped-targets.js';
 import type { Fields, SealedConfig } from '../secret-references/mapped-resource/sealed-config.js';
 import type { MappedField } from '../secret-references/secret-mapping.entity.js';
+import { givenAddress, type SecretDestination } from '../secret-references/secret-destination.js';
 import { egressProblem } from '../upstream/egress/egress-refused.error.js';
 import type { EgressPolicy } from '../upstream/egress/egress-policy.js';
 import { sensitiveFields } from '../upstream/providers/sensitive.decorator.js';
@@ -77,6 +78,33 @@ export function checkFields(
   const isNew = ({ param }: ErrorDetail): boolean => param === null || !(mapped.has(param) || broken.has(param));
   throwIfInvalid([...toDetails(errors, 'config'), ...others.filter(isNew)]);
   assertAddressIsOurs(provider, fields, mapped);
+}
+
+/**
+ * Where the secrets of a virtual key are sent: all of them to its address.
+ * @param mapped fields whose values are not among the options; empty when they are
+ */
+export function destinationOf(
+  provider: Provider | undefined,
+  options: JsonObject,
+  mapped: ReadonlySet<string>,
+): SecretDestination {
+  const slug = provider?.slug ?? '';
+  const given = options['base_url'];
+  if (given !== undefined || mapped.has(BASE_URL)) {
+    return { provider: slug, url: givenAddress(given), isOwnAddress: false };
+  }
+  return { provider: slug, url: provider && ownAddress(provider, options), isOwnAddress: true };
+}
+
+/** undefined where it needs more than the options that are known, such as a region from the model. */
+function ownAddress(provider: Provider, options: JsonObject): URL | undefined {
+  try {
+    const credential = { key: 'none', options: toProviderOptions(provider, options), organisationId: '' };
+    return provider.address({ method: 'GET', path: '/' }, credential).url;
+  } catch {
+    return undefined;
+  }
 }
 
 export function toProviderOptions(provider: Provider, options: JsonObject): BaseProviderOptions {

@@ -27,6 +27,7 @@ import { sensitiveFields } from '../upstream/providers/sensitive.decorator.js';
 import type { CreateVirtualKeyDto, UpdateVirtualKeyDto } from './dto/virtual-key.dto.js';
 import {
   checkFields,
+  destinationOf,
   fromFields,
   KEY,
   type KeyAndConfig,
@@ -147,7 +148,12 @@ export class VirtualKeyCredentials {
     const values = mappings.length === 0 ? NO_FIELDS : await this.values.read(mappings, freshness);
     const stored = toFields({ key: this.openKey(row), config: { ...row.options, ...this.openOptions(row) } });
     const { key, config } = values.size === 0 ? fromFields(stored) : this.withMapped(provider, stored, values);
-    return { key, options: toProviderOptions(provider, config), organisationId };
+    const options = toProviderOptions(provider, config);
+    if (mappings.length === 0) return { key, options, organisationId };
+    this.values.assertDestinations(mappings, () => destinationOf(provider, config, new Set()));
+    const allowedHosts = mappings.flatMap(({ reference }) => (reference.allowedHosts ? [reference.allowedHosts] : []));
+    // The address of a call may depend on its model: each call is checked as well.
+    return { key, options, organisationId, ...(allowedHosts.length > 0 && { allowedHosts }) };
   }
 
   /** Calls back when credentials that were opened before must not be used any more. */

@@ -7,6 +7,8 @@ import { AuditService } from '../audit/audit.service.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { allColumns } from '../database/rows.js';
 import { MappedResourceStore } from '../secret-references/mapped-resource/mapped-resource.store.js';
+import { ProviderRegistry } from '../upstream/providers/provider.registry.js';
+import { destinationOf } from './provider-fields.js';
 import { VirtualKey } from './virtual-key.entity.js';
 
 const AMBIGUOUS = 'Several workspaces have a virtual key with this slug; use a key of the workspace that is meant.';
@@ -17,11 +19,13 @@ export class VirtualKeyStore extends MappedResourceStore<VirtualKey> {
   constructor(
     @InjectRepository(VirtualKey) private readonly rows: Repository<VirtualKey>,
     audit: AuditService,
+    providers: ProviderRegistry,
   ) {
     super(rows.manager, audit, {
       type: 'virtual-key',
       area: 'virtual_keys',
       rowsOf: (manager) => manager.getRepository(VirtualKey),
+      destinationOf: ({ provider, options }, mapped) => destinationOf(providers.find(provider), options, mapped),
       ambiguous: 'Several virtual keys have this slug; name the one that is meant by its id.',
     });
   }

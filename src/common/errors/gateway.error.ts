@@ -52,6 +52,8 @@ export interface GatewayErrorOptions {
   /** Why, for the log. Never shown to the caller. */
   readonly reason?: string;
   readonly provider?: ProviderSaid | undefined;
+  /** What an administrator can do about it: shown by the tests and previews of a resource, not to its users. */
+  readonly hint?: string;
   readonly cause?: unknown;
 }
 
@@ -67,6 +69,7 @@ export class GatewayError extends Error {
   readonly headers: Readonly<Record<string, string>>;
   readonly reason: string | undefined;
   readonly provider: ProviderSaid | undefined;
+  readonly hint: string | undefined;
 
   constructor(code: ErrorCode, options: GatewayErrorOptions = {}) {
     const entry = ERROR_CODES[code];
@@ -82,14 +85,26 @@ export class GatewayError extends Error {
     this.headers = options.headers ?? {};
     this.reason = options.reason;
     this.provider = options.provider;
+    this.hint = options.hint;
   }
 
   /** A copy of the error with additional headers. */
   withHeaders(headers: Readonly<Record<string, string>>): GatewayError {
-    const { code, message, status, details, limits, reason, provider, cause } = this;
+    const { code, message, status, details, limits, reason, hint, provider, cause } = this;
     const param = this.param ?? undefined;
     const all = { ...this.headers, ...headers };
-    return new GatewayError(code, { message, status, param, details, limits, reason, provider, cause, headers: all });
+    return new GatewayError(code, {
+      message,
+      status,
+      param,
+      details,
+      limits,
+      reason,
+      hint,
+      provider,
+      cause,
+      headers: all,
+    });
   }
 }
 

@@ -571,3 +571,33 @@ describe('McpAuthentication with a returning caller', () => {
     });
   });
 });
+
+describe('a server that requires tokens of its own identity provider', () => {
+  const server = (): McpServerIdentity => serverWith({ issuer: ISSUER, required: true });
+
+  it('accepts such a token, with a key beside it or without', async () => {
+    const token = good(EXTERNAL);
+    const bearer = ['authorization', `Bearer ${token}`] as const;
+    expect(await callerOf([bearer], server(), OAUTH)).toMatchObject({ kind: 'external' });
+    expect(await callerOf([['x-gateway-api-key', USER_KEY], bearer], server(), OAUTH)).toMatchObject({
+      kind: 'external',
+    });
+  });
+
+  it.each<readonly [string, () => Headers]>([
+    ['a key of a user', () => [['x-gateway-api-key', USER_KEY]]],
+    ['a service key', () => [['authorization', `Bearer ${KEY}`]]],
+    ['a token of the authorization server', () => [['authorization', `Bearer ${good(OAUTH_CLAIMS)}`]]],
+    [
+      'a key with a token of the authorization server',
+      () => [
+        ['x-gateway-api-key', USER_KEY],
+        ['authorization', `Bearer ${good(OAUTH_CLAIMS)}`],
+      ],
+    ],
+  ])('refuses %s, and says where to log in', async (_what, headers) => {
+    const refusal: unknown = await callerOf(headers(), server(), OAUTH).catch((error: unknown) => error);
+    expect(refusal).toMatchObject({ status: 401, code: 'token_invalid' });
+    expect(refusal).toMatchObject({ headers: { 'www-authenticate': expect.stringContaining(METADATA) } });
+  });
+});

@@ -103,6 +103,7 @@ export class McpAuthentication {
 
   private judge(request: McpRequest, server: McpServerIdentity, { keyOwner, found }: Evidence): McpCaller {
     const user = found?.user;
+    if (server.jwtValidation?.isRequired === true && found?.kind !== 'external') throw this.tokenRequired(server);
     if (keyOwner !== undefined) {
       assertSameTenant(keyOwner, server);
       if (user !== undefined) return toCaller(keyOwner, found, server, keyOwner);
@@ -121,6 +122,15 @@ export class McpAuthentication {
     if (tokenIn(request.headers, header) !== undefined) return new TokenRefusedError('malformed');
     return new GatewayError('api_key_invalid', {
       reason: 'missing',
+      headers: { 'www-authenticate': this.challengeFor(server) },
+    });
+  }
+
+  /** Without an error in the challenge: other credentials of the request may be fine (RFC 6750, section 3.1). */
+  private tokenRequired(server: McpServerIdentity): GatewayError {
+    return new GatewayError('token_invalid', {
+      message: "The server needs a token of its users' identity provider; a gateway key alone is not enough.",
+      reason: 'missing, and jwt_validation is required',
       headers: { 'www-authenticate': this.challengeFor(server) },
     });
   }

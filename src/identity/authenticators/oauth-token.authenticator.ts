@@ -70,6 +70,7 @@ export class OAuthTokenAuthenticator implements McpAuthenticator {
       algorithms: SIGNATURE_ALGORITHMS,
       clockToleranceSeconds: CLOCK_TOLERANCE_SECONDS,
       headerKey: 'authorization',
+      isRequired: false,
     };
   }
 

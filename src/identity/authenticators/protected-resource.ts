@@ -55,5 +55,7 @@ function authorizationServers(
   // A client that follows the MCP specification sends tokens in no other header.
   const isUsual = jwtValidation?.headerKey === 'authorization';
   const external = isUsual && jwtValidation.issuer !== undefined && URL.canParse(jwtValidation.issuer);
-  return [...new Set([...(external && jwtValidation.issuer !== undefined ? [jwtValidation.issuer] : []), ...own])];
+  const first = external && jwtValidation.issuer !== undefined ? [jwtValidation.issuer] : [];
+  // Tokens of the gateway's authorization server are refused where the company's own are required.
+  return jwtValidation?.isRequired === true ? first : [...new Set([...first, ...own])];
 }

@@ -153,6 +153,7 @@ describe('jwt_validation', () => {
       algorithms: ['RS256'],
       clockToleranceSeconds: 5,
       headerKey: 'authorization',
+      isRequired: false,
     });
   });
 

@@ -3,6 +3,7 @@ import { throwIfInvalid, fieldError, type ErrorDetail } from '../../common/error
 import type { EgressPolicy } from '../../upstream/egress/egress-policy.js';
 import { egressProblem } from '../../upstream/egress/egress-refused.error.js';
 import { foldHeaderName, isHeaderName, isNeverForwarded, whyNotWritable } from '../headers/header-names.js';
+import { SIGNED_BY_GATEWAY } from '../jwt/identity-token.js';
 import {
   type IdentityFields,
   identityHeaderName,
@@ -45,12 +46,18 @@ function forwardingProblems(fields: IdentityFields, { canSign }: CheckContext): 
   if (method !== 'jwt_header') {
     if (forwarding.jwt_expiry_seconds !== undefined) complain('jwt_expiry_seconds', 'is only for method jwt_header');
     if (forwarding.audience !== undefined) complain('audience', 'is only for method jwt_header');
+    if (forwarding.jwt_audience !== undefined) complain('jwt_audience', 'is only for method jwt_header');
+  }
+  if (method !== 'bearer' && forwarding.allow_anonymous !== undefined) {
+    complain('allow_anonymous', 'is only for method bearer');
   }
   if (method === 'bearer') {
     if (forwarding.include_claims !== undefined) complain('include_claims', 'is not for method bearer');
     if (!fields.jwt_validation)
       complain('method', 'bearer needs jwt_validation: only tokens that were validated are passed on');
   }
+  if (method === 'jwt_header' && forwarding.include_claims?.some((claim) => SIGNED_BY_GATEWAY.has(claim)))
+    complain('include_claims', 'must not have aud, org or auth_method, which only jwt_audience and audience set');
   if (method === 'jwt_header' && !canSign)
     complain('method', 'jwt_header needs JWT_PRIVATE_KEY, which this gateway does not have');
   return problems;

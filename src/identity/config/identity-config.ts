@@ -14,6 +14,10 @@ export interface UserIdentityForwarding {
   readonly jwt_expiry_seconds?: number | undefined;
   /** `aud` of the token: with it, a server cannot replay the token at another one. */
   readonly audience?: string | undefined;
+  /** Only for `jwt_header`: `aud` (by default the server's URL), `org` and `auth_method` are in the token. */
+  readonly jwt_audience?: boolean | undefined;
+  /** Only for `bearer`: callers without a token that can be forwarded reach the server without one. */
+  readonly allow_anonymous?: boolean | undefined;
 }
 
 const DEFAULT_HEADER_NAMES: Readonly<Record<ForwardingMethod, string>> = {
@@ -64,6 +68,8 @@ export interface JwtValidation {
   readonly clockToleranceSeconds: number;
   /** Header of the user's token, in lower case. */
   readonly headerKey: string;
+  /** Whether every caller needs such a token: a key alone, or a token of another authority, is refused. */
+  readonly isRequired: boolean;
 }
 
 /** `jwt_validation` as the wire spells it; `jwksUri` and `requiredClaims` have two spellings. */
@@ -79,6 +85,7 @@ export interface JwtValidationFields {
   readonly header_key?: string | undefined;
   readonly claim_values?: Readonly<Record<string, string | readonly string[]>> | undefined;
   readonly introspection?: IntrospectionFields | undefined;
+  readonly required?: boolean | undefined;
 }
 
 export interface IntrospectionFields {

@@ -4,6 +4,7 @@ import {
   ArrayMaxSize,
   ArrayMinSize,
   IsArray,
+  IsBoolean,
   IsIn,
   IsInt,
   IsString,
@@ -123,6 +124,11 @@ export class JwtValidationDto implements JwtValidationFields {
   @ApiProperty({ type: 'object', additionalProperties: true })
   @IsClaimValues()
   readonly claim_values?: Record<string, string | string[]>;
+
+  /** Every caller needs a token of this provider: a gateway key alone is 401. Default: false. */
+  @Optional()
+  @IsBoolean()
+  readonly required?: boolean;
 
   /** Ask the identity provider about tokens, instead of or besides checking signatures. */
   @Optional()

@@ -28,6 +28,7 @@ export function toJwtValidation(fields: JwtValidationFields, readClientSecret?: 
     algorithms: fields.algorithms ?? DEFAULT_ALGORITHMS,
     clockToleranceSeconds: fields.clock_tolerance_seconds ?? DEFAULT_CLOCK_TOLERANCE_SECONDS,
     headerKey: (fields.header_key ?? 'authorization').toLowerCase(),
+    isRequired: fields.required ?? false,
   };
 }
 

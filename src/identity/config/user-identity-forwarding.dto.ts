@@ -3,6 +3,7 @@ import {
   ArrayMinSize,
   ArrayUnique,
   IsArray,
+  IsBoolean,
   IsIn,
   IsInt,
   IsString,
@@ -49,10 +50,23 @@ export class UserIdentityForwardingDto implements UserIdentityForwarding {
   @Max(86_400)
   readonly jwt_expiry_seconds?: number;
 
-  /** Only for `jwt_header`: the `aud` of the token, so that no other server accepts it. */
+  /** Only for `jwt_header`: the `aud` of the token, so that no other server accepts it. One server of the gateway may have it. */
   @Optional()
   @IsString()
   @Length(1, 2048)
   @IsStorable()
   readonly audience?: string;
+
+  /**
+   * Only for `jwt_header`: the token has `aud` (`audience`, else the server's `url`, which only one server of the gateway may
+   * have), `org` (the id of the organisation) and `auth_method` (`api_key`, `oauth` or `external_idp`).
+   */
+  @Optional()
+  @IsBoolean()
+  readonly jwt_audience?: boolean;
+
+  /** Only for `bearer`: callers without a token that can be forwarded reach the server without one. Otherwise they are refused. */
+  @Optional()
+  @IsBoolean()
+  readonly allow_anonymous?: boolean;
 }

@@ -1,5 +1,7 @@
 import type { McpCaller } from '../claims/mcp-caller.js';
+import type { UserIdentityForwarding } from '../config/identity-config.js';
 import type { IdentityForwarder } from './identity-forwarder.js';
+import { IdentityForwardingError } from './identity-forwarding.error.js';
 
 /**
  * Forwards the user's own token, for servers that validate it with its issuer. Only a token of the company's identity provider
@@ -8,8 +10,10 @@ import type { IdentityForwarder } from './identity-forwarder.js';
 export class BearerForwarder implements IdentityForwarder {
   readonly method = 'bearer';
 
-  valueFor(caller: McpCaller): string | undefined {
-    if (caller.kind !== 'external' || caller.externalToken === undefined) return undefined;
-    return `Bearer ${caller.externalToken}`;
+  /** Undefined only for a caller without such a token, where the server lets them in. */
+  valueFor({ kind, externalToken }: McpCaller, { allow_anonymous }: UserIdentityForwarding): string | undefined {
+    if (kind === 'external' && externalToken !== undefined) return `Bearer ${externalToken}`;
+    if (allow_anonymous !== true) throw new IdentityForwardingError('no_token');
+    return undefined;
   }
 }

@@ -1,6 +1,17 @@
 import { GatewayError } from '../../common/errors/gateway.error.js';
 
-export type ForwardingFailure = 'no_signing_key' | 'signing_failed' | 'too_large' | 'not_sendable' | 'unknown_method';
+/** Why an identity cannot be forwarded, and what is missing. */
+const HINTS = {
+  no_signing_key: 'JWT_PRIVATE_KEY is not set.',
+  signing_failed: 'Signing with JWT_PRIVATE_KEY failed.',
+  no_token:
+    'The caller has no token that jwt_validation has validated, and bearer forwards no other. With allow_anonymous, the server is called without one.',
+  too_large: 'The identity is larger than 8 KiB: name fewer claims in include_claims.',
+  not_sendable: 'The identity has characters that a header cannot hold.',
+  unknown_method: 'This version of the gateway does not know the method of user_identity_forwarding.',
+} as const;
+
+export type ForwardingFailure = keyof typeof HINTS;
 
 /** Identity forwarding is configured and fails. The request fails too: the server must never miss an identity by accident. */
 export class IdentityForwardingError extends GatewayError {
@@ -8,7 +19,8 @@ export class IdentityForwardingError extends GatewayError {
     readonly failure: ForwardingFailure,
     cause?: unknown,
   ) {
-    super('identity_forwarding_failed', { reason: failure, cause });
+    const hint = HINTS[failure];
+    super('identity_forwarding_failed', { reason: `${failure}: ${hint}`, hint, cause });
     this.name = 'IdentityForwardingError';
   }
 }

@@ -102,8 +102,10 @@ describe('bearer', () => {
     ['a gateway key that got into the wrong place', { kind: 'api_key', externalToken: generateApiKey() }],
     ['a token that was issued for the gateway', { kind: 'oauth', externalToken: 'eyJ.gateway.token' }],
     ['an external user without a token', { externalToken: undefined }],
-  ])('makes no header for %s', async (_what, caller) => {
-    expect(await forwarding.headerFor({ ...CALLER, ...caller }, { method: 'bearer' }, NOW)).toBeUndefined();
+  ])('fails for %s, and makes no header where the server allows anonymous callers', async (_what, change) => {
+    const caller = { ...CALLER, ...change };
+    expect(await failureOf({ method: 'bearer' }, caller)).toBe('no_token');
+    expect(await forwarding.headerFor(caller, { method: 'bearer', allow_anonymous: true }, NOW)).toBeUndefined();
   });
 
   it('fails for a token that a header cannot hold', async () => {
@@ -128,6 +130,24 @@ describe('jwt_header', () => {
     expect(Object.keys(decodeJwt(one ?? ''))).toEqual(['sub', 'iss', 'iat', 'exp']);
     expect(Object.keys(decodeJwt(other ?? ''))).toEqual(['sub', 'email', 'iss', 'iat', 'exp']);
     expect(await valueOf({ method: 'jwt_header', include_claims: ['sub'] })).toBe(one);
+  });
+
+  it('has an audience, the organisation and the kind of credential only with jwt_audience', async () => {
+    const claims = { sub: 'u-1', aud: 'urn:evil', org: 'evil', auth_method: 'evil' };
+    const include_claims = Object.keys(claims);
+    const tokenOf = async (more: object, change: Partial<McpCaller> = {}): Promise<unknown> => {
+      const forward = { method: 'jwt_header', include_claims, ...more } as const;
+      const header = await forwarding.headerFor({ ...CALLER, claims, ...change }, forward, NOW);
+      const { aud, org, auth_method } = decodeJwt(header?.value ?? '');
+      return [aud, org, auth_method];
+    };
+    const org = CALLER.principal.organisationId;
+    expect(await tokenOf({})).toEqual([undefined, undefined, undefined]);
+    expect(await tokenOf({ audience: 'urn:s' })).toEqual(['urn:s', undefined, undefined]);
+    const own = { audience: 'urn:s', jwt_audience: true };
+    expect(await tokenOf(own)).toEqual(['urn:s', org, 'external_idp']);
+    expect(await tokenOf(own, { kind: 'oauth' })).toEqual(['urn:s', org, 'oauth']);
+    expect(await tokenOf(own, { kind: 'api_key' })).toEqual(['urn:s', org, 'api_key']);
   });
 
   it('fails without a key instead of sending unsigned claims', async () => {
@@ -156,7 +176,9 @@ describe('IdentityForwarding with an unknown method', () => {
 
   it('returns only the documented code to callers', async () => {
     const error = new IdentityForwardingError('too_large');
-    expect(error).toMatchObject({ status: 502, code: 'identity_forwarding_failed', reason: 'too_large' });
-    expect(error.message).not.toContain('too_large');
+    const hint = 'The identity is larger than 8 KiB: name fewer claims in include_claims.';
+    const reason = `too_large: ${hint}`;
+    expect(error).toMatchObject({ status: 502, code: 'identity_forwarding_failed', reason, hint });
+    expect(error.message).not.toContain('8 KiB');
   });
 });

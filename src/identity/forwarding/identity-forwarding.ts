@@ -27,7 +27,7 @@ export class IdentityForwarding {
   }
 
   /**
-   * Undefined when no forwarding is configured, or when the caller has no token that `bearer` can forward.
+   * Undefined when no forwarding is configured, or for a caller whom a server with `bearer` lets in without a token.
    * @throws IdentityForwardingError when forwarding is configured and fails
    */
   headerFor(

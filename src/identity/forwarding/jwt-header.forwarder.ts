@@ -4,7 +4,7 @@ import type { McpCaller } from '../claims/mcp-caller.js';
 import { selectClaims } from '../claims/select-claims.js';
 import type { UserIdentityForwarding } from '../config/identity-config.js';
 import { IdentityTokenCache } from '../jwt/identity-token.cache.js';
-import type { IdentityToken, IdentityTokenRequest } from '../jwt/identity-token.js';
+import type { IdentityToken, IdentityTokenRequest, TokenOrigin } from '../jwt/identity-token.js';
 import type { SigningKeys } from '../jwt/signing-keys.js';
 import type { IdentityForwarder } from './identity-forwarder.js';
 import { IdentityForwardingError } from './identity-forwarding.error.js';
@@ -37,7 +37,12 @@ function toRequest(caller: McpCaller, forwarding: UserIdentityForwarding): Ident
     claims: selectClaims(caller.claims, forwarding.include_claims),
     expirySeconds: forwarding.jwt_expiry_seconds ?? DEFAULT_EXPIRY_SECONDS,
     audience: forwarding.audience,
+    origin: forwarding.jwt_audience === true ? originOf(caller) : undefined,
   };
+}
+
+function originOf({ kind, principal }: McpCaller): TokenOrigin {
+  return { org: principal.organisationId, auth_method: kind === 'external' ? 'external_idp' : kind };
 }
 
 function textOf({ text }: IdentityToken): string {

@@ -60,6 +60,6 @@ export function marginMs(expirySeconds: number): number {
  * Everything that decides the content of a token, as JSON, so that two callers never share a key. Hashed, because the cache holds
  * 10,000 keys and claims can have 8 KiB.
  */
-function keyOf({ claims, expirySeconds, audience }: IdentityTokenRequest, kid: string): string {
-  return hash('sha256', JSON.stringify([kid, expirySeconds, audience ?? null, claims]), 'base64');
+function keyOf({ claims, expirySeconds, audience, origin }: IdentityTokenRequest, kid: string): string {
+  return hash('sha256', JSON.stringify([kid, expirySeconds, audience ?? null, origin ?? null, claims]), 'base64');
 }

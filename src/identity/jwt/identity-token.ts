@@ -13,7 +13,20 @@ export interface IdentityTokenRequest {
   readonly claims: JsonObject;
   readonly expirySeconds: number;
   readonly audience?: string | undefined;
+  /** The organisation of the server, and how the user was authenticated, where the server asks for them. */
+  readonly origin?: TokenOrigin | undefined;
 }
+
+export interface TokenOrigin {
+  readonly org: string;
+  readonly auth_method: 'api_key' | 'oauth' | 'external_idp';
+}
+
+/**
+ * Claims that servers may use to refuse tokens of others: no claim of a user, whose provider any organisation chooses, may
+ * stand in their place.
+ */
+export const SIGNED_BY_GATEWAY: ReadonlySet<string> = new Set(['aud', 'org', 'auth_method']);
 
 export interface IdentityToken {
   readonly text: string;
@@ -30,8 +43,10 @@ export async function signIdentityToken(
   const issuedAt = Math.floor(now.getTime() / 1000);
   const expiresAt = issuedAt + request.expirySeconds;
   // The gateway's own claims are last: neither include_claims nor a foreign token can set them.
+  const claims = Object.entries(request.claims).filter(([name]) => !SIGNED_BY_GATEWAY.has(name));
   const payload = {
-    ...request.claims,
+    ...Object.fromEntries(claims),
+    ...request.origin,
     ...(request.audience === undefined ? {} : { aud: request.audience }),
     iss: ISSUER,
     iat: issuedAt,

@@ -18,8 +18,9 @@ import {
   toUsableMcpServer,
   type UsableMcpServer,
 } from './usable-mcp-server.js';
+import { audienceDigest } from './mcp-server.audience.js';
 import type { McpServer } from './mcp-server.entity.js';
-import { MCP_SERVER_CONFIG, toFields, withoutSecret, withSecret } from './mcp-server.fields.js';
+import { destinationOf, MCP_SERVER_CONFIG, toFields, withoutSecret, withSecret } from './mcp-server.fields.js';
 import { type McpServerResponse, toMcpServerResponse } from './mcp-server.response.js';
 import {
   assertSecretsReplaced,
@@ -40,6 +41,7 @@ export type SettingsColumns = Pick<
   | 'authType'
   | 'sealedSecrets'
   | 'userIdentityForwarding'
+  | 'audienceDigest'
   | 'jwtValidation'
   | 'forwardHeaders'
   | 'allowedOrigins'
@@ -113,6 +115,8 @@ export class McpServerDefinitions {
     const { secretMappings } = row;
     const mappings = secretMappings.length === 0 ? [] : await this.values.load(row, secretMappings);
     const settings = openSettings(row, this.openSecrets(row));
+    const addresses = { url: settings.url, endpoint: settings.jwt_validation?.introspection?.endpoint };
+    this.values.assertDestinations(mappings, (field) => destinationOf(field, addresses));
     return toUsableMcpServer(row, settings, surroundings, mappedSecrets(this.values, mappings));
   }
 
@@ -152,6 +156,7 @@ export class McpServerDefinitions {
       authType: settings.authType,
       sealedSecrets: sealObject(this.sealer, secrets, secretsPlace(row)),
       userIdentityForwarding: settings.user_identity_forwarding ?? null,
+      audienceDigest: audienceDigest(settings.user_identity_forwarding, settings.url),
       jwtValidation: validation ? withoutSecret(validation) : null,
       forwardHeaders: settings.forward_headers ?? null,
       allowedOrigins: [...settings.allowedOrigins],

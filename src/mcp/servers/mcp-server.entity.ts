@@ -10,6 +10,7 @@ import {
 } from 'typeorm';
 import type { ForwardHeaders, UserIdentityForwarding } from '../../identity/config/identity-config.js';
 import { type MappedField, mappingsOfOwner } from '../../secret-references/secret-mapping.entity.js';
+import { AUDIENCE_INDEX } from './mcp-server.audience.js';
 import type { StoredJwtValidation } from './mcp-server.fields.js';
 import type { McpAuthType, McpTimeouts, McpTransport } from './mcp-server.types.js';
 
@@ -24,6 +25,7 @@ import type { McpAuthType, McpTimeouts, McpTransport } from './mcp-server.types.
   where: '"workspace_id" IS NULL',
 })
 @Index('ix_mcp_servers_slug', ['slug'])
+@Index(AUDIENCE_INDEX, ['audienceDigest'], { unique: true, where: '"audience_digest" IS NOT NULL' })
 export class McpServer {
   @PrimaryGeneratedColumn('uuid', { primaryKeyConstraintName: 'pk_mcp_servers' })
   readonly id!: string;
@@ -65,6 +67,10 @@ export class McpServer {
 
   @Column({ name: 'user_identity_forwarding', type: 'jsonb', nullable: true })
   userIdentityForwarding!: UserIdentityForwarding | null;
+
+  /** Of the audience of its signed tokens; null: they have none. */
+  @Column({ name: 'audience_digest', type: 'varchar', length: 43, nullable: true })
+  audienceDigest!: string | null;
 
   /** Without its secret, which is among the sealed. */
   @Column({ name: 'jwt_validation', type: 'jsonb', nullable: true })

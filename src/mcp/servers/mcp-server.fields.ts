@@ -2,6 +2,7 @@ import { stringOrUndefined } from '../../common/json/read.js';
 import type { JwtValidationFields } from '../../identity/config/identity-config.js';
 import { foldHeaderName } from '../../identity/headers/header-names.js';
 import type { MappedTargets } from '../../secret-references/mapped-resource/mapped-targets.js';
+import { givenAddress, type SecretDestination } from '../../secret-references/secret-destination.js';
 import type { Fields, SealedConfig } from '../../secret-references/mapped-resource/sealed-config.js';
 
 /** The secret with which the gateway asks the identity provider about opaque tokens. */
@@ -35,6 +36,15 @@ export function toFields({ url, headers = {}, jwt_validation: validation }: Secr
     ...(endpoint === undefined ? [] : [[ENDPOINT, endpoint] as const]),
     ...(secret === undefined ? [] : [[CLIENT_SECRET, secret] as const]),
   ]);
+}
+
+/** Where the value of a mapped field is sent. */
+export function destinationOf(
+  field: string,
+  { url, endpoint }: { readonly url: string; readonly endpoint: string | undefined },
+): SecretDestination {
+  const address = field === CLIENT_SECRET ? endpoint : url;
+  return { provider: undefined, url: givenAddress(address), isOwnAddress: false };
 }
 
 export function headersIn(fields: Fields): Readonly<Record<string, unknown>> {

@@ -2,18 +2,14 @@ import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import { decodeJwt } from 'jose';
 import type { Principal } from '../../access/principal.js';
+import { GatewayError } from '../../common/errors/gateway.error.js';
 import { isObject } from '../../common/json/read.js';
 import { mask } from '../../common/mask.js';
-import { Clock } from '../../common/time/clock.js';
-import { McpAuthentication } from '../../identity/authenticators/mcp-authentication.js';
-import type { McpCaller } from '../../identity/claims/mcp-caller.js';
 import { identityHeaderName, type UserIdentityForwarding } from '../../identity/config/identity-config.js';
 import { toRawHeaders } from '../../identity/headers/raw-headers.js';
-import { callerOfPrincipal } from '../endpoints/caller-of-principal.js';
 import { McpOutbound } from '../endpoints/mcp-outbound.js';
-import { McpServerDefinitions } from './mcp-server.definitions.js';
-import { McpServerStore } from './mcp-server.store.js';
 import type { HeadersPreviewResponse, IdentityPreviewResponse } from './mcp-server.response.js';
+import { McpServerTrial } from './mcp-server.trial.js';
 import type { UsableMcpServer } from './usable-mcp-server.js';
 
 type Headers = Readonly<Record<string, string>>;
@@ -22,20 +18,15 @@ type Headers = Readonly<Record<string, string>>;
 @Injectable()
 export class McpServerPreview {
   constructor(
-    private readonly store: McpServerStore,
-    private readonly definitions: McpServerDefinitions,
-    private readonly authentication: McpAuthentication,
+    private readonly trial: McpServerTrial,
     private readonly outbound: McpOutbound,
-    private readonly clock: Clock,
   ) {}
 
   async preview(principal: Principal, ref: string, request: Request): Promise<HeadersPreviewResponse> {
-    const row = await this.store.get(principal, ref);
-    const server = await this.definitions.openForUse(row);
-    const caller = await this.callerOf(principal, server, request);
+    const { server, caller } = await this.trial.open(principal, await this.trial.get(principal, ref), request);
     const client = toRawHeaders(request.rawHeaders);
     const { traceId } = principal;
-    const headers = await this.outbound.headersFor({ server, caller, client, traceId });
+    const headers = await withHint(async () => this.outbound.headersFor({ server, caller, client, traceId }));
     const { 'content-length': _ofThisRequest, ...shown } = Object.fromEntries(headers);
     return {
       object: 'mcp-headers-preview',
@@ -43,13 +34,16 @@ export class McpServerPreview {
       identity: identityIn(shown, server.identity.userIdentityForwarding),
     };
   }
+}
 
-  /** With a key, as if it came to the server: a user's token beside it is judged and told on. */
-  private async callerOf(principal: Principal, server: UsableMcpServer, request: Request): Promise<McpCaller> {
-    if (principal.kind !== 'api_key') return callerOfPrincipal(principal, server.workspaceId);
-    const identity = { ...server.identity, resource: this.definitions.addressOf(server.slug) };
-    const evidence = { headers: toRawHeaders(request.rawHeaders), keyOwner: principal };
-    return this.authentication.callerOf(evidence, identity, this.clock.now());
+/** A caller that may see the preview of a server may also know what is missing. */
+async function withHint<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof GatewayError) || error.hint === undefined) throw error;
+    const { code, reason, hint, cause } = error;
+    throw new GatewayError(code, { message: `${error.message} ${hint}`, reason, hint, cause });
   }
 }
 

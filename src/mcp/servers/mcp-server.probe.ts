@@ -1,32 +1,33 @@
 import { Injectable } from '@nestjs/common';
+import type { Request } from 'express';
 import type { Principal } from '../../access/principal.js';
 import { runTest } from '../../secret-references/mapped-resource/run-test.js';
-import type { RequestContext } from '../../telemetry/request-context.js';
-import { callerOfPrincipal } from '../endpoints/caller-of-principal.js';
+import { contextOf } from '../../telemetry/request-context.js';
 import { McpOutbound } from '../endpoints/mcp-outbound.js';
 import { McpProbeClient, testTimeoutMs } from '../probe/probe-client.js';
-import { McpServerDefinitions } from './mcp-server.definitions.js';
 import { McpServerStore } from './mcp-server.store.js';
 import { McpServerToolStore } from './mcp-server-tool.store.js';
+import { McpServerTrial } from './mcp-server.trial.js';
 import type { McpServerTestResponse } from './mcp-server.response.js';
 
 /** Asks a server for its tools, as the caller of the test, and remembers them. */
 @Injectable()
 export class McpServerProbe {
   constructor(
+    private readonly trial: McpServerTrial,
     private readonly store: McpServerStore,
-    private readonly definitions: McpServerDefinitions,
     private readonly tools: McpServerToolStore,
     private readonly outbound: McpOutbound,
     private readonly client: McpProbeClient,
   ) {}
 
-  async test(principal: Principal, ref: string, context: RequestContext): Promise<McpServerTestResponse> {
+  /** A user's token in the request is one of the caller's, as it would be in a call. */
+  async test(principal: Principal, ref: string, request: Request): Promise<McpServerTestResponse> {
     const row = await this.store.get(principal, ref);
     await this.store.record(this.store.manager, principal, 'test', row, []);
+    const context = contextOf(request);
     return runTest(context.facts, async () => {
-      const server = await this.definitions.openForUse(row);
-      const caller = callerOfPrincipal(principal, server.workspaceId);
+      const { server, caller } = await this.trial.open(principal, row, request);
       const { traceId } = principal;
       // The test is about the secrets as they are now.
       const headers = await this.outbound.headersFor({ server, caller, client: [], traceId, secrets: 'fresh' });

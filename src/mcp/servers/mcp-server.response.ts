@@ -147,6 +147,8 @@ export class McpServerTestResponse {
   readonly tools?: number;
   /** Code of the error, when it did not. */
   readonly error?: string;
+  /** What is missing, when the gateway knows: for example, that JWT_PRIVATE_KEY is not set. */
+  readonly hint?: string;
   /**
    * Where the call failed: `dns`, `connect`, `tls`, `egress_refused`, `timeout`, `busy`, `connection_lost`, `redirect`,
    * `too_large`, `invalid_response`, or the status of the answer, such as `http_401`. Absent when no call was made.

@@ -20,7 +20,6 @@ import {
 import { McpServersService } from './mcp-servers.service.js';
 import type { Request, Response } from 'express';
 import { NoFieldsDto } from '../../common/validation/no-fields.dto.js';
-import { contextOf } from '../../telemetry/request-context.js';
 import { McpServerPreview } from './mcp-server.preview.js';
 import { McpServerProbe } from './mcp-server.probe.js';
 import { toList } from '../../common/pagination/list.js';
@@ -124,7 +123,7 @@ export class McpServerTestsController {
     @Req() request: Request,
     @Body() _none: NoFieldsDto,
   ): Promise<McpServerTestResponse> {
-    return this.probe.test(principal, ref, contextOf(request));
+    return this.probe.test(principal, ref, request);
   }
 
   /** Previews the headers that the server would receive with this request. */

@@ -15,6 +15,7 @@ import { CreateMcpServerDto, type UpdateMcpServerDto } from './dto/mcp-server.dt
 import type { McpServerListQuery } from './dto/mcp-server-list.query.js';
 import { McpServerDefinitions } from './mcp-server.definitions.js';
 import { McpServerDirectory } from './mcp-server.directory.js';
+import { refuseTakenAudience } from './mcp-server.audience.js';
 import { McpServer } from './mcp-server.entity.js';
 import type { McpServerResponse } from './mcp-server.response.js';
 import { newSettings } from './mcp-server.settings.js';
@@ -63,7 +64,7 @@ export class McpServersService {
         const fields = { id, organisationId, workspaceId, slug, name, description, ...columns };
         return this.store.insert(manager, principal, manager.create(McpServer, fields), dto, this.show);
       }),
-    );
+    ).catch(refuseTakenAudience);
     this.directory.clear();
     return saved;
   }
@@ -86,16 +87,11 @@ export class McpServersService {
     assertMayMap(principal, dto);
     const { name, description } = dto;
     const fixed = await this.workspaces.fixedFieldsOf(principal, dto);
-    const saved = await this.store.change(
-      principal,
-      ref,
-      dto,
-      (row) => {
-        assertFixedFields(fixed, this.definitions.toResponse(row));
-        return { ...withoutUndefined({ name, description }), ...this.definitions.changedColumns(row, dto) };
-      },
-      this.show,
-    );
+    const changesOf = (row: McpServer): Partial<McpServer> => {
+      assertFixedFields(fixed, this.definitions.toResponse(row));
+      return { ...withoutUndefined({ name, description }), ...this.definitions.changedColumns(row, dto) };
+    };
+    const saved = await this.store.change(principal, ref, dto, changesOf, this.show).catch(refuseTakenAudience);
     this.directory.clear();
     return this.definitions.toResponse(saved);
   }

@@ -1,4 +1,9 @@
-import type { McpServerIdentity, Freshness, ReadSecret } from '../../identity/config/identity-config.js';
+import type {
+  McpServerIdentity,
+  Freshness,
+  ReadSecret,
+  UserIdentityForwarding,
+} from '../../identity/config/identity-config.js';
 import { toJwtValidation } from '../../identity/config/to-jwt-validation.js';
 import type { MaybePromise } from '../../common/maybe-promise.js';
 import {
@@ -7,6 +12,7 @@ import {
   mappedValuesNotValid,
   type SecretFieldValues,
 } from '../../secret-references/mapped-resource/mapped-values.js';
+import { audienceOf } from './mcp-server.audience.js';
 import type { McpServer } from './mcp-server.entity.js';
 import type { OpenSettings } from './mcp-server.settings.js';
 import type { McpTimeouts, McpTransport } from './mcp-server.types.js';
@@ -62,13 +68,18 @@ export function toUsableMcpServer(
       id,
       organisationId,
       workspaceId,
-      userIdentityForwarding: settings.user_identity_forwarding ?? undefined,
+      userIdentityForwarding: forwardingOf(settings),
       jwtValidation: settings.jwt_validation
         ? toJwtValidation(settings.jwt_validation, mapped.readClientSecret)
         : undefined,
       forwardHeaders: settings.forward_headers ?? undefined,
     },
   };
+}
+
+/** With the audience that its tokens have. */
+function forwardingOf({ user_identity_forwarding: forwarding, url }: OpenSettings): UserIdentityForwarding | undefined {
+  return forwarding ? { ...forwarding, audience: audienceOf(forwarding, url) } : undefined;
 }
 
 /** As messages call it. */

@@ -14,6 +14,8 @@ const ROW = {
   secretKey: null,
   secretVersion: null,
   allowAllWorkspaces: true,
+  allowedHosts: null,
+  allowedProviders: null,
   allowedWorkspaces: [],
   tags: null,
   revision: 1,

@@ -8,6 +8,7 @@ import {
   IsString,
   IsUUID,
   Length,
+  Matches,
   MaxLength,
   buildMessage,
   ValidateBy,
@@ -18,9 +19,13 @@ import { ReadOnlyFields } from '../../common/validation/fixed-fields.decorator.j
 import { IsSlug } from '../../common/validation/slug.decorators.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional, OptionalOrNull } from '../../common/validation/optional.decorator.js';
+import { HOST_PATTERN } from '../../upstream/allowed-hosts.js';
+import { PROVIDER_SLUGS, type ProviderSlug } from '../../upstream/providers/provider.types.js';
 import { MANAGER_NAMES } from '../auth-config/auth-schemes.js';
 import { IsTags } from './is-tags.decorator.js';
+
 const MAX_WORKSPACES = 1_000;
+const MAX_DESTINATIONS = 64;
 
 /**
  * The fields that have the same rules in a create and in an update. What only a create requires must stay out:
@@ -62,6 +67,31 @@ class SecretReferenceFieldsDto {
   @Length(1, 255, { each: true })
   @IsOneWorkspaceChoice()
   readonly allowed_workspaces?: string[] | null;
+
+  /**
+   * Hosts to which the value may be sent, `*.` before a domain for all below it, with a port if it is not the default one; null:
+   * all. Checked when a field is mapped, and at each use.
+   * @example ["api.cohere.com"]
+   */
+  @OptionalOrNull()
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(MAX_DESTINATIONS)
+  @MaxLength(255, { each: true })
+  @Matches(HOST_PATTERN, { each: true, message: '$property must list hosts, as api.example.com or *.example.com:8443' })
+  readonly allowed_hosts?: string[] | null;
+
+  /**
+   * Providers whose virtual keys may use the value, at their own addresses; a `base_url` must also be in `allowed_hosts`. MCP
+   * servers may not. null: all providers, and MCP servers.
+   * @example ["cohere"]
+   */
+  @OptionalOrNull()
+  @IsArray()
+  @ArrayMinSize(1)
+  @ArrayMaxSize(MAX_DESTINATIONS)
+  @IsIn(PROVIDER_SLUGS, { each: true })
+  readonly allowed_providers?: ProviderSlug[] | null;
 
   /** For your own order: at most 64 fields, values of any kind. */
   @OptionalOrNull()

@@ -24,6 +24,7 @@ export const SECRET_ERROR_CODES = [
   'not_json',
   'not_text',
   'workspace_not_allowed',
+  'destination_not_allowed',
   'manager_failed',
 ] as const;
 export type SecretErrorCode = (typeof SECRET_ERROR_CODES)[number];

@@ -10,6 +10,7 @@ import { both, type ListOrder, pageAndOrder, searched } from '../../database/lis
 import { allColumns, insertRow, updateRow } from '../../database/rows.js';
 import type { SecretMappingDto } from '../dto/secret-mapping.dto.js';
 import type { MappedField, SecretOwnerType } from '../secret-mapping.entity.js';
+import type { SecretDestination } from '../secret-destination.js';
 import { replaceMappings, resolveMappings, type SecretOwner } from './secret-mappings.js';
 
 /** The columns of every resource whose fields can take their values from secret references. */
@@ -74,6 +75,8 @@ interface Resource<Row> {
   readonly rowsOf: (manager: EntityManager) => Rows<Row>;
   /** Error message for a slug that several workspaces have. */
   readonly ambiguous: string;
+  /** Where the value of a mapped field of a row is sent. */
+  readonly destinationOf: (row: Row, mapped: ReadonlySet<string>, field: string) => SecretDestination;
 }
 
 /**
@@ -91,7 +94,7 @@ export abstract class MappedResourceStore<Row extends MappedRow> {
   async insert(manager: EntityManager, actor: Actor, row: Row, body: MappedBody, show: Show<Row>): Promise<Row> {
     await insertRow(manager, row);
     const owner = this.ownerOf(row);
-    row.secretMappings = await resolveMappings(manager, owner, body.secret_mappings ?? []);
+    row.secretMappings = await this.resolve(manager, row, body.secret_mappings ?? []);
     await replaceMappings(manager, owner, row.secretMappings);
     await this.record(manager, actor, 'create', row, namedFields(body), { after: show(row) });
     return row;
@@ -116,7 +119,7 @@ export abstract class MappedResourceStore<Row extends MappedRow> {
       const mappings =
         body.secret_mappings === undefined
           ? row.secretMappings
-          : await resolveMappings(manager, owner, body.secret_mappings ?? []);
+          : await this.resolve(manager, { ...row, ...changes }, body.secret_mappings ?? []);
       const areOther = !isSameValue(mappings, row.secretMappings);
       const changed = await updateRow(manager, row, changes, areOther);
       if (areOther) {
@@ -191,6 +194,17 @@ export abstract class MappedResourceStore<Row extends MappedRow> {
     const rows = this.resource.rowsOf(manager);
     const where = { ...refWhere(ref), ...tenantWhere(principal) };
     return rows.find({ select: allColumns(rows.metadata), where, order: SHARED_FIRST, take: 2, lock });
+  }
+
+  private resolve(
+    manager: EntityManager,
+    row: Row,
+    wanted: readonly SecretMappingDto[],
+  ): Promise<readonly MappedField[]> {
+    const mapped = new Set(wanted.map((mapping) => mapping.target_field));
+    return resolveMappings(manager, this.ownerOf(row), wanted, (field) =>
+      this.resource.destinationOf(row, mapped, field),
+    );
   }
 
   private ownerOf({ id, slug, organisationId, workspaceId }: Row): SecretOwner {

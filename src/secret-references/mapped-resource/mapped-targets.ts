@@ -70,7 +70,7 @@ export function assertMayMap(
   { secret_mappings: mappings }: { readonly secret_mappings?: readonly SecretMappingDto[] | null | undefined },
 ): void {
   if (mappings !== undefined && mappings !== null && mappings.length > 0) {
-    assertScope(principal, 'secret_references.read');
+    assertScope(principal, 'secret_references.use');
   }
 }
 

@@ -6,6 +6,7 @@ import type { MappedField } from '../secret-mapping.entity.js';
 import type { SecretReference } from '../secret-reference.entity.js';
 import { SecretReferenceStore } from '../secret-reference.store.js';
 import { SecretResolver } from '../secret-resolver.js';
+import { type SecretDestination, whyNotSentTo } from '../secret-destination.js';
 import { accessOf, mayUse } from '../workspace-access.js';
 
 /** A mapping with the reference that it names. */
@@ -45,6 +46,21 @@ export class MappedValues {
       }
       return { ...mapping, reference };
     });
+  }
+
+  /**
+   * Call it before the values are sent: what a reference allows may have changed since it was mapped.
+   * @throws GatewayError `secret_unavailable` for a reference whose value may not be sent to where its field is sent
+   */
+  assertDestinations(
+    mappings: readonly LoadedMapping[],
+    destinationOf: (targetField: string) => SecretDestination,
+  ): void {
+    for (const { reference, targetField } of mappings) {
+      const problem = whyNotSentTo(reference, destinationOf(targetField));
+      if (problem === undefined) continue;
+      throw unavailable(reference.id, new SecretError('destination_not_allowed', problem));
+    }
   }
 
   /**

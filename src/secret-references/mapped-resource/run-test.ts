@@ -12,6 +12,8 @@ interface FailedTest {
   readonly reason?: FailureReason;
   /** What the other side said, without secrets. */
   readonly provider_message?: string;
+  /** What an administrator can do about it. */
+  readonly hint?: string;
   /** When a secret reference is the reason. `value_not_valid`: the field does not take the secret, which the reference's own test cannot find. */
   readonly secret_error?: SecretErrorCode | 'value_not_valid';
 }
@@ -33,7 +35,7 @@ export async function runTest<Details extends object>(
     return { ok: true, latency_ms: elapsed(), ...details };
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
-    const { code, reason, cause, provider } = error;
+    const { code, reason, hint, cause, provider } = error;
     fields.error_code = code;
     fields.error_reason = reason;
     const where = failureReason(error);
@@ -43,6 +45,7 @@ export async function runTest<Details extends object>(
       error: code,
       ...(where === undefined ? {} : { reason: where }),
       ...(provider?.words === undefined ? {} : { provider_message: provider.words }),
+      ...(hint && { hint }),
       ...secretErrorIn(cause),
     };
   }

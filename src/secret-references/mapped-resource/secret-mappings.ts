@@ -5,6 +5,7 @@ import { isUuid } from '../../common/uuid.js';
 import type { SecretMappingDto } from '../dto/secret-mapping.dto.js';
 import { type MappedField, SecretMapping, type SecretOwnerType } from '../secret-mapping.entity.js';
 import { SecretReference, SecretReferenceWorkspace } from '../secret-reference.entity.js';
+import { type SecretDestination, whyNotSentTo } from '../secret-destination.js';
 import { accessOf, mayUse } from '../workspace-access.js';
 
 /** The resource whose fields take their values from secrets. */
@@ -20,20 +21,30 @@ export interface SecretOwner {
 /**
  * The wanted mappings as they are stored, in the order in which they are read. `readTargets` has checked the target fields.
  * Call it in the transaction that writes the resource.
- * @throws GatewayError `validation_failed` for a reference that does not exist or that the owner may not use
+ * @param destinationOf where the value of a target field will be sent
+ * @throws GatewayError `validation_failed` for a reference that does not exist, that the owner may not use, or whose value may
+ * not be sent there
  */
 export async function resolveMappings(
   manager: EntityManager,
   owner: SecretOwner,
   wanted: readonly SecretMappingDto[],
+  destinationOf: (targetField: string) => SecretDestination,
 ): Promise<readonly MappedField[]> {
   const usable = await usableReferences(manager, owner, wanted);
-  const ids = wanted.map(({ secret_reference_id: ref }) => usable.find((reference) => isMeant(reference, ref))?.id);
-  assertAllFound(ids);
+  const meant = wanted.map(({ secret_reference_id: ref }) => usable.find((reference) => isMeant(reference, ref)));
+  assertAllFound(meant);
+  throwIfInvalid(
+    meant.flatMap((reference, index) => {
+      const field = wanted[index]?.target_field ?? '';
+      const problem = reference && whyNotSentTo(reference, destinationOf(field));
+      return problem === undefined ? [] : [fieldError(paramOf(index), problem)];
+    }),
+  );
   return wanted
     .map((mapping, index): MappedField => {
       const { target_field: targetField, secret_key: secretKey, value_format: valueFormat } = mapping;
-      const secretReferenceId = ids[index] ?? '';
+      const secretReferenceId = meant[index]?.id ?? '';
       return { targetField, secretReferenceId, secretKey: secretKey ?? null, valueFormat: valueFormat ?? 'string' };
     })
     .sort((a, b) => (a.targetField < b.targetField ? -1 : 1));
@@ -60,7 +71,7 @@ async function usableReferences(
   if (wanted.length === 0) return [];
   const refs = new Set(wanted.map((mapping) => mapping.secret_reference_id));
   const found = await manager.find(SecretReference, {
-    select: { id: true, slug: true, allowAllWorkspaces: true },
+    select: { id: true, slug: true, allowAllWorkspaces: true, allowedHosts: true, allowedProviders: true },
     where: [...refs].map((ref) => ({ ...refWhere(ref), organisationId })),
     lock: { mode: 'pessimistic_read' },
   });
@@ -80,11 +91,13 @@ function isMeant({ id, slug }: SecretReference, ref: string): boolean {
 }
 
 /** One message for unknown references, those of another organisation and those of other workspaces. */
-function assertAllFound(ids: readonly (string | undefined)[]): void {
+function assertAllFound(meant: readonly (SecretReference | undefined)[]): void {
   const expected = 'must be the id or slug of a secret reference that may be used here';
   throwIfInvalid(
-    ids.flatMap((id, index) =>
-      id === undefined ? [fieldError(`secret_mappings.${index}.secret_reference_id`, expected)] : [],
-    ),
+    meant.flatMap((reference, index) => (reference === undefined ? [fieldError(paramOf(index), expected)] : [])),
   );
+}
+
+function paramOf(index: number): string {
+  return `secret_mappings.${index}.secret_reference_id`;
 }

@@ -28,6 +28,8 @@ export interface Credential<Options extends BaseProviderOptions = BaseProviderOp
   readonly options: Options;
   /** Whose credential it is: decides whether the gateway's own cloud identity may be used. */
   readonly organisationId: string;
+  /** Host patterns of the secret references that it comes from: each list has to allow the host of a call. Absent: any host. */
+  readonly allowedHosts?: readonly (readonly string[])[];
 }
 
 /** Where and how a request goes, before the provider's address and credential are added. */

@@ -1,0 +1,58 @@
+import { Injectable } from '@nestjs/common';
+import type { Request } from 'express';
+import type { Principal } from '../../access/principal.js';
+import { GatewayError } from '../../common/errors/gateway.error.js';
+import { Clock } from '../../common/time/clock.js';
+import { McpAuthentication } from '../../identity/authenticators/mcp-authentication.js';
+import type { McpCaller } from '../../identity/claims/mcp-caller.js';
+import { toRawHeaders } from '../../identity/headers/raw-headers.js';
+import { callerOfPrincipal } from '../endpoints/caller-of-principal.js';
+import { McpServerDefinitions } from './mcp-server.definitions.js';
+import { McpServerStore } from './mcp-server.store.js';
+import type { McpServer } from './mcp-server.entity.js';
+import type { UsableMcpServer } from './usable-mcp-server.js';
+
+/** A server, and an administrator as its caller. */
+export interface Trial {
+  readonly row: McpServer;
+  readonly server: UsableMcpServer;
+  readonly caller: McpCaller;
+}
+
+/** Opens a server for a test or a preview, under the rules that hold for its callers. */
+@Injectable()
+export class McpServerTrial {
+  constructor(
+    private readonly store: McpServerStore,
+    private readonly definitions: McpServerDefinitions,
+    private readonly authentication: McpAuthentication,
+    private readonly clock: Clock,
+  ) {}
+
+  get(principal: Principal, ref: string): Promise<McpServer> {
+    return this.store.get(principal, ref);
+  }
+
+  /** @throws GatewayError as McpAuthentication, with the key as the request's: a user's token beside it is validated too */
+  async open(principal: Principal, row: McpServer, request: Request): Promise<Trial> {
+    const server = await this.definitions.openForUse(row);
+    return { row, server, caller: await this.callerOf(principal, server, request) };
+  }
+
+  private async callerOf(principal: Principal, server: UsableMcpServer, request: Request): Promise<McpCaller> {
+    if (principal.kind !== 'api_key') {
+      if (server.identity.jwtValidation?.isRequired === true) throw tokenRequired();
+      return callerOfPrincipal(principal, server.workspaceId);
+    }
+    const identity = { ...server.identity, resource: this.definitions.addressOf(server.slug) };
+    const evidence = { headers: toRawHeaders(request.rawHeaders), keyOwner: principal };
+    return this.authentication.callerOf(evidence, identity, this.clock.now());
+  }
+}
+
+/** An administrator's token is not one of the server's users, and stands where theirs would. */
+function tokenRequired(): GatewayError {
+  return new GatewayError('token_invalid', {
+    message: "The server needs a token of its users' identity provider: use a gateway key with such a token beside it.",
+  });
+}
