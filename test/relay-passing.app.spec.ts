@@ -43,6 +43,14 @@ describe('the version of an Azure API', () => {
     expect(gateway.provider.calls).toHaveLength(1);
   });
 
+  it('forwards a field of the body that has the name of the parameter', async () => {
+    gateway.provider.replyWith(json({ id: 'batch_1' }));
+    const body = '{"api-version":"x"}';
+    const answer = await openai('POST', '/batches', { body });
+    expect(answer.headers).not.toHaveProperty('x-gateway-warnings');
+    expect(onlyCall(gateway.provider).body).toBe(body);
+  });
+
   it.each(['', 'a b', 'x'.repeat(41), '../x'])('refuses the version %j', async (version) => {
     const answer = await azure('GET', `/files?api-version=${encodeURIComponent(version)}`);
     expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed', param: 'api-version' });

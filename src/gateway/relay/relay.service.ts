@@ -13,7 +13,7 @@ import { UsedUpLimits } from '../used-up-limits.js';
 import { betaHeader } from './beta-header.js';
 import { idempotencyKey, ownKey } from './idempotency-key.js';
 import { Isolation, type Ownership } from './isolation.js';
-import { withoutOptions } from './left-out.js';
+import { type UnsupportedOptions, withoutOptions } from './left-out.js';
 import { listOwn } from './list-own.js';
 import { normaliseAnswer } from './normalise-answer.js';
 import { isNamed } from './object-ids.js';
@@ -189,9 +189,9 @@ function unsupportedOptions(
   provider: ResourceProvider,
   { operation }: RelayRoute,
   { hasApiVersion = false }: Provider,
-): readonly string[] {
-  const leftOut = provider.kind === 'mapped' ? (provider.leavesOut?.[operation] ?? []) : [];
-  return hasApiVersion ? leftOut : [API_VERSION, ...leftOut];
+): UnsupportedOptions {
+  const fields = provider.kind === 'mapped' ? (provider.leavesOut?.[operation] ?? []) : [];
+  return { fields, query: hasApiVersion ? fields : [API_VERSION, ...fields] };
 }
 
 function asksForStream(body: JsonObject = {}): boolean {
