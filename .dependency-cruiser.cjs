@@ -20,12 +20,13 @@ const ROOMS = {
   // 5: one provider call, from reservation to settlement; config for the lease and for models without a price
   gateway: 'virtual-keys policies usage upstream telemetry access config',
   // 4: what a call needs
-  'virtual-keys': 'secret-references idempotency workspaces audit upstream sealing telemetry access database config',
+  'virtual-keys':
+    'secret-references webhooks idempotency workspaces audit upstream sealing telemetry access database config',
   // virtual-keys for its table: a simulated call names a key, which must be one that the caller may use; upstream for the names of providers
   policies: 'virtual-keys usage api-keys idempotency workspaces audit upstream telemetry access database',
   identity: 'api-keys upstream sealing telemetry access config',
   // 3
-  'secret-references': 'idempotency workspaces audit upstream sealing telemetry access database config',
+  'secret-references': 'webhooks idempotency workspaces audit upstream sealing telemetry access database config',
   // 2: who calls, and how much
   'api-keys': 'idempotency workspaces audit upstream sealing redis telemetry access database config',
   webhooks: 'idempotency workspaces audit upstream sealing telemetry access database config',

@@ -3,6 +3,7 @@ import { UsagePolicySlugs1795219250001 } from './1795219250001-usage-policy-slug
 import { IdempotencyKeys1795219250002 } from './1795219250002-idempotency-keys.js';
 import { ApiKeyFacts1795219250003 } from './1795219250003-api-key-facts.js';
 import { AuditValues1795219250004 } from './1795219250004-audit-values.js';
+import { WebhookFormats1795219250005 } from './1795219250005-webhook-formats.js';
 import { AssertedIdentities1795674100000 } from './1795674100000-asserted-identities.js';
 import { AudiencesOfServers1795674200000 } from './1795674200000-audiences-of-servers.js';
 import { SecretDestinations1795674300000 } from './1795674300000-secret-destinations.js';
@@ -14,6 +15,7 @@ export const MIGRATIONS = [
   IdempotencyKeys1795219250002,
   ApiKeyFacts1795219250003,
   AuditValues1795219250004,
+  WebhookFormats1795219250005,
   AssertedIdentities1795674100000,
   AudiencesOfServers1795674200000,
   SecretDestinations1795674300000,

@@ -266,6 +266,7 @@ export class ProviderCallService {
   ): Promise<Answer> {
     return answer.catch(async (error: unknown) => {
       const virtualKey = isCredentialRefused(error) ? await this.virtualKeys.renew(context.virtualKey) : undefined;
+      if (virtualKey === undefined && isRejected(error)) this.virtualKeys.noteRefused(context.virtualKey);
       if (virtualKey === undefined || !isRepeatable()) throw error;
       return send({ ...context, virtualKey });
     });
@@ -289,8 +290,11 @@ export class ProviderCallService {
     telemetry.noteAnswer(answer);
     telemetry.end(String(answer.status));
     if (answer.status >= 200 && answer.status <= 299) return answer;
-    const { provider } = context.virtualKey;
-    throw answerToError({ ...answer, body: answer.body ?? NO_BODY }, provider, { ...hiddenOf(context), sent });
+    const { provider, source } = context.virtualKey;
+    const error = answerToError({ ...answer, body: answer.body ?? NO_BODY }, provider, { ...hiddenOf(context), sent });
+    // With a source, a newer credential may be accepted.
+    if (source === undefined && isRejected(error)) this.virtualKeys.noteRefused(context.virtualKey);
+    throw error;
   }
 }
 
@@ -303,6 +307,10 @@ function withHeaders(request: ProviderRequest, more: Readonly<Record<string, str
   const { method, path, query, headers, body, bytes, region, plane } = request;
   const all = headers === undefined ? more : { ...headers, ...more };
   return { method, path, query, headers: all, body, bytes, region, plane };
+}
+
+function isRejected(error: unknown): boolean {
+  return error instanceof GatewayError && error.code === 'provider_credential_rejected';
 }
 
 /** By the provider, or by who gives credentials for it (such as AWS STS). */

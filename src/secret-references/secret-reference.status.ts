@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { Repository } from 'typeorm';
 import { Clock } from '../common/time/clock.js';
 import { LOGGER, type Logger } from '../telemetry/logger.js';
+import { WebhookEvents } from '../webhooks/webhook-events.js';
 import type { SecretErrorCode } from './managers/secret-manager.types.js';
 import { SecretReference } from './secret-reference.entity.js';
 
@@ -21,6 +22,7 @@ export class SecretReferenceStatus {
   constructor(
     @InjectRepository(SecretReference) private readonly rows: Repository<SecretReference>,
     private readonly clock: Clock,
+    private readonly events: WebhookEvents,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -40,12 +42,19 @@ export class SecretReferenceStatus {
     lastError: SecretErrorCode | null,
     now: Date,
   ): Promise<void> {
-    await this.rows
+    const update = this.rows
       .createQueryBuilder()
       .update()
       // The row itself has not changed, so neither does the time of its last change.
       .set({ lastError, ...(lastError === null ? { lastResolvedAt: now } : {}), updatedAt: () => '"updated_at"' })
-      .where({ id, organisationId })
-      .execute();
+      .where({ id, organisationId });
+    if (lastError === null) return void (await update.execute());
+    const { affected } = await update.andWhere('last_error IS DISTINCT FROM :lastError', { lastError }).execute();
+    const row = affected === 1 ? await this.rows.findOneBy({ id, organisationId }) : null;
+    if (row === null) return;
+    const payload = { secret_reference_id: id, slug: row.slug, name: row.name, error: lastError };
+    // One that fails now and then raises one event an hour.
+    const key = `${id}:${lastError}:${now.toISOString().slice(0, 13)}`;
+    await this.events.raise({ organisationId, workspaceId: null, type: 'secret_reference.failed', key, payload });
   }
 }

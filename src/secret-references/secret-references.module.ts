@@ -20,6 +20,7 @@ import { SecretReference } from './secret-reference.entity.js';
 import { SecretReferenceProbe } from './secret-reference.probe.js';
 import { SecretReferenceStatus } from './secret-reference.status.js';
 import { SecretReferenceStore } from './secret-reference.store.js';
+import { WebhooksModule } from '../webhooks/webhooks.module.js';
 import { SecretReferencesController } from './secret-references.controller.js';
 import { SecretReferencesService } from './secret-references.service.js';
 import { SecretResolver } from './secret-resolver.js';
@@ -34,6 +35,7 @@ import { SecretResolver } from './secret-resolver.js';
     }),
     AuditModule,
     UpstreamModule,
+    WebhooksModule,
   ],
   controllers: [SecretReferencesController],
   providers: [

@@ -6,6 +6,7 @@ import { LookupCache } from '../common/cache/lookup-cache.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import type { Credential, Provider } from '../upstream/providers/provider.types.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
+import { CredentialRefusals } from './credential-refusals.js';
 import { type CredentialSource, VirtualKeyCredentials } from './virtual-key.credentials.js';
 import { VirtualKeyStore } from './virtual-key.store.js';
 
@@ -46,6 +47,7 @@ export class VirtualKeyCache {
     private readonly store: VirtualKeyStore,
     private readonly credentials: VirtualKeyCredentials,
     private readonly workspaces: WorkspacesService,
+    private readonly refusals: CredentialRefusals,
   ) {
     credentials.onChange(() => this.clear());
   }
@@ -76,6 +78,11 @@ export class VirtualKeyCache {
       renewal.catch(() => this.renewals.delete(virtualKey));
     }
     return renewal;
+  }
+
+  /** The provider refuses the credential, and no newer one is known. */
+  noteRefused(virtualKey: UsableVirtualKey): void {
+    this.refusals.note(virtualKey);
   }
 
   /** After a change on this replica: it should be felt at once here, and within the cache's time elsewhere. */

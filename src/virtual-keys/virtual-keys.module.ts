@@ -5,6 +5,8 @@ import { SecretReferencesModule } from '../secret-references/secret-references.m
 import { UpstreamModule } from '../upstream/upstream.module.js';
 import { WorkspacesModule } from '../workspaces/workspaces.module.js';
 import { VirtualKeyCache } from './virtual-key.cache.js';
+import { CredentialRefusals } from './credential-refusals.js';
+import { WebhooksModule } from '../webhooks/webhooks.module.js';
 import { VirtualKeyCredentials } from './virtual-key.credentials.js';
 import { VirtualKey } from './virtual-key.entity.js';
 import { VirtualKeyProbe } from './virtual-key.probe.js';
@@ -19,9 +21,17 @@ import { VirtualKeysService } from './virtual-keys.service.js';
     UpstreamModule,
     WorkspacesModule,
     SecretReferencesModule,
+    WebhooksModule,
   ],
   controllers: [VirtualKeysController],
-  providers: [VirtualKeyCache, VirtualKeyCredentials, VirtualKeyProbe, VirtualKeyStore, VirtualKeysService],
+  providers: [
+    CredentialRefusals,
+    VirtualKeyCache,
+    VirtualKeyCredentials,
+    VirtualKeyProbe,
+    VirtualKeyStore,
+    VirtualKeysService,
+  ],
   exports: [VirtualKeyCache, VirtualKeysService],
 })
 export class VirtualKeysModule {}

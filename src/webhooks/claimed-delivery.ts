@@ -13,7 +13,7 @@ export interface ClaimedDelivery {
 }
 
 export type ClaimedEndpoint = Readonly<
-  Pick<WebhookEndpoint, 'id' | 'organisationId' | 'workspaceId' | 'url' | 'disabledAt'> & SealedSecrets
+  Pick<WebhookEndpoint, 'id' | 'organisationId' | 'workspaceId' | 'url' | 'format' | 'disabledAt'> & SealedSecrets
 >;
 
 /** As the database returns it. */

@@ -3,6 +3,11 @@ export const EVENT_TYPES = [
   'usage_limit.threshold_reached',
   'usage_limit.exhausted',
   'usage_limit.reset',
+  'api_key.expiring',
+  'virtual_key.expiring',
+  'virtual_key.credential_refused',
+  'secret_reference.failed',
+  'webhook.disabled',
   'webhook.test',
 ] as const;
 

@@ -159,6 +159,6 @@ const CLAIM_DUE = `
     delivery."id", delivery."claim_id" AS "claimId", delivery."attempts",
     event."id" AS "eventId", event."type", event."created_at" AS "occurredAt", event."payload"::text AS "data",
     endpoint."id" AS "endpointId", endpoint."organisation_id" AS "organisationId",
-    endpoint."workspace_id" AS "workspaceId", endpoint."url", endpoint."disabled_at" AS "disabledAt",
+    endpoint."workspace_id" AS "workspaceId", endpoint."url", endpoint."format", endpoint."disabled_at" AS "disabledAt",
     endpoint."sealed_secret" AS "sealedSecret", endpoint."sealed_previous_secret" AS "sealedPreviousSecret",
     endpoint."previous_secret_valid_until" AS "previousSecretValidUntil"`;

@@ -1,6 +1,10 @@
 import { Column, CreateDateColumn, Entity, ForeignKey, Index, PrimaryGeneratedColumn, UpdateDateColumn } from 'typeorm';
 import type { SubscribableEvent } from './event-types.js';
 
+export const WEBHOOK_FORMATS = ['standard', 'slack'] as const;
+/** `slack`: a text that Slack, and programs that read its form, show as a message. */
+export type WebhookFormat = (typeof WEBHOOK_FORMATS)[number];
+
 /** `administrator`: a caller of the API switched it off. `gone`: the receiver answered 410. */
 export type DisabledReason = 'administrator' | 'gone';
 
@@ -25,6 +29,9 @@ export class WebhookEndpoint {
 
   @Column({ type: 'text', array: true })
   events!: SubscribableEvent[];
+
+  @Column({ type: 'varchar', length: 16, default: 'standard' })
+  format!: WebhookFormat;
 
   @Column({ type: 'varchar', length: 1024, nullable: true })
   description!: string | null;

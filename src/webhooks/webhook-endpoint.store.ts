@@ -21,6 +21,7 @@ import { both, pageAndOrder, searched } from '../database/list-options.js';
 import { updateRow } from '../database/rows.js';
 import type { WebhookListQuery } from './dto/webhook-list.query.js';
 import { WebhookEndpoint } from './webhook-endpoint.entity.js';
+import { WebhookEvents } from './webhook-events.js';
 import { toWebhookEndpointResponse } from './webhook.response.js';
 
 const FOR_CHANGE = 'pessimistic_write';
@@ -35,6 +36,7 @@ export class WebhookEndpointStore {
   constructor(
     @InjectRepository(WebhookEndpoint) private readonly rows: Repository<WebhookEndpoint>,
     private readonly audit: AuditService,
+    private readonly events: WebhookEvents,
   ) {}
 
   /** @param owner limits the list to one workspace that the caller can see */
@@ -88,6 +90,8 @@ export class WebhookEndpointStore {
     return this.rows.manager.transaction(async (manager) => {
       const row = await find(manager, principal, id, FOR_CHANGE);
       const saved = await updateRow(manager, row, change(row));
+      if (row.disabledAt === null && saved.disabledAt !== null)
+        await this.raiseDisabled(manager, saved, saved.disabledAt);
       const snapshots = { before: shown(row), after: shown(saved) };
       if (saved !== row) await this.audit.record(manager, principal, entryOf(verb, saved, named, snapshots));
       return saved;
@@ -118,8 +122,21 @@ export class WebhookEndpointStore {
       );
       if (affected !== 1) return manager.existsBy(WebhookEndpoint, { id, organisationId, url });
       await this.audit.record(manager, gateway, entryOf('disable', endpoint, ['enabled']));
+      await this.raiseDisabled(manager, { ...endpoint, disabledReason: 'gone' }, now);
       return true;
     });
+  }
+
+  /** For the other endpoints: this one gets nothing any more. */
+  private async raiseDisabled(
+    manager: EntityManager,
+    endpoint: Pick<WebhookEndpoint, 'id' | 'organisationId' | 'workspaceId' | 'url' | 'disabledReason'>,
+    at: Date,
+  ): Promise<void> {
+    const { id, organisationId, workspaceId, url, disabledReason: reason } = endpoint;
+    const payload = { webhook_endpoint_id: id, url, reason };
+    const key = `${id}:${at.getTime()}`;
+    await this.events.raise({ organisationId, workspaceId, type: 'webhook.disabled', key, payload }, manager);
   }
 }
 

@@ -1,5 +1,5 @@
 import { toUnixSeconds } from '../common/time/unix-time.js';
-import type { WebhookEndpoint } from './webhook-endpoint.entity.js';
+import type { WebhookEndpoint, WebhookFormat } from './webhook-endpoint.entity.js';
 import type { WebhookDelivery } from './webhook-delivery.entity.js';
 
 export class CreatedWebhookEndpointResponse {
@@ -25,6 +25,8 @@ export class WebhookEndpointResponse {
   /** The types of events that the endpoint receives; `*`: all. */
   readonly events: string[];
   readonly description: string | null;
+  /** The form of the bodies: Standard Webhooks, or a message for Slack. */
+  readonly format: WebhookFormat;
   /** Whether the endpoint receives events. */
   readonly enabled: boolean;
   /** Unix seconds; null: it is enabled. */
@@ -52,6 +54,7 @@ export function toWebhookEndpointResponse(row: WebhookEndpoint): WebhookEndpoint
     url: row.url,
     events: row.events,
     description: row.description,
+    format: row.format,
     enabled: row.disabledAt === null,
     disabled_at: toUnixSeconds(row.disabledAt),
     disabled_reason: row.disabledReason,

@@ -3,6 +3,7 @@ import { DataSource } from 'typeorm';
 import { Clock } from '../common/time/clock.js';
 import { Retention } from '../database/retention.js';
 import { LOGGER, type Logger } from '../telemetry/logger.js';
+import { NOTICE } from './webhook-events.js';
 
 const KEPT_DAYS = 30;
 
@@ -12,11 +13,14 @@ const DELETE_SUCCEEDED = `
     LIMIT $2 FOR UPDATE SKIP LOCKED
   )`;
 
-/** Events with a key stay, since the key is what keeps an event from being sent twice; its sender removes it. */
+/**
+ * Other events with a key stay, since the key is what keeps an event from being sent twice; its sender removes it. The time
+ * of a notice is in its key.
+ */
 const DELETE_EVENTS = `
   DELETE FROM "webhook_outbox" WHERE "id" IN (
     SELECT "id" FROM "webhook_outbox" AS event
-    WHERE "dispatched_at" < $1 AND "dedupe_key" IS NULL
+    WHERE "dispatched_at" < $1 AND ("dedupe_key" IS NULL OR "dedupe_key" LIKE '${NOTICE}%')
       AND NOT EXISTS (SELECT 1 FROM "webhook_deliveries" WHERE "outbox_id" = event."id")
     LIMIT $2 FOR UPDATE SKIP LOCKED
   )`;

@@ -62,6 +62,7 @@ function delivery(changes: Partial<ClaimedEndpoint> = {}, data = '{}'): ClaimedD
       ...ENDPOINT,
       workspaceId: null,
       url: server.url('/hooks').href,
+      format: 'standard',
       disabledAt: null,
       ...vault.issue(ENDPOINT).columns,
       ...changes,

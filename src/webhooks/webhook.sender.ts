@@ -10,6 +10,7 @@ import { retryAfterMs } from '../upstream/retry-after.js';
 import { UpstreamFailure, type UpstreamHead } from '../upstream/upstream.types.js';
 import type { DeliveryOutcome, UnansweredReason } from './delivery-outcome.js';
 import type { ClaimedDelivery } from './claimed-delivery.js';
+import { slackBody } from './slack-message.js';
 import { eventBody, MAX_BODY_BYTES, signedHeaders } from './webhook-message.js';
 import { WebhookEncryptor } from './webhook.encryption.js';
 
@@ -34,7 +35,7 @@ export class WebhookSender {
   /** Never rejects: whatever happens is an outcome. `stop` abandons the attempt. */
   async attempt(delivery: ClaimedDelivery, stop: AbortSignal): Promise<DeliveryOutcome> {
     if (delivery.endpoint.disabledAt !== null) return { kind: 'hopeless', error: 'endpoint_disabled' };
-    const body = eventBody(delivery.event);
+    const body = delivery.endpoint.format === 'slack' ? slackBody(delivery.event) : eventBody(delivery.event);
     if (Buffer.byteLength(body) >= MAX_BODY_BYTES) return { kind: 'hopeless', error: 'event_too_large' };
     const startedAt = performance.now();
     const elapsed = (): number => Math.round(performance.now() - startedAt);

@@ -6,6 +6,8 @@ import { guardedHttp } from '../upstream/egress/guarded-http.js';
 import { UpstreamClient } from '../upstream/upstream-client.js';
 import { UpstreamModule } from '../upstream/upstream.module.js';
 import { WorkspacesModule } from '../workspaces/workspaces.module.js';
+import { ExpiryNotices } from './expiry-notices.js';
+import { WebhookEvents } from './webhook-events.js';
 import { WebhookDeliveriesController } from './webhook-deliveries.controller.js';
 import { WebhookDeliveriesService } from './webhook-deliveries.service.js';
 import { WebhookDelivery } from './webhook-delivery.entity.js';
@@ -36,7 +38,10 @@ import { WebhooksService } from './webhooks.service.js';
     WorkspacesModule,
   ],
   controllers: [WebhooksController, WebhookDeliveriesController],
+  exports: [WebhookEvents],
   providers: [
+    ExpiryNotices,
+    WebhookEvents,
     WebhookDeliveriesService,
     WebhookDeliveryQueue,
     WebhookDispatcher,

@@ -47,7 +47,7 @@ export class WebhooksService {
 
   async create(principal: Principal, dto: CreateWebhookEndpointDto): Promise<WithSecret> {
     const workspaceId = await this.workspaces.resolveOrShared(principal, dto.workspace_id);
-    const { url, events, description = null, enabled } = dto;
+    const { url, events, description = null, format = 'standard', enabled } = dto;
     const place = { id: randomUUID(), organisationId: principal.organisationId };
     const { secret, columns } = this.vault.issue(place);
     const fields = {
@@ -56,6 +56,7 @@ export class WebhooksService {
       url,
       events,
       description,
+      format,
       ...columns,
       ...switched(NEW, enabled, this.clock.now()),
     };
@@ -71,11 +72,11 @@ export class WebhooksService {
   }
 
   async update(principal: Principal, id: string, dto: UpdateWebhookEndpointDto): Promise<WebhookEndpoint> {
-    const { url, events, description, enabled } = dto;
+    const { url, events, description, format, enabled } = dto;
     const fixed = await this.workspaces.fixedFieldsOf(principal, dto);
     return this.store.change(principal, id, 'update', namedFields(dto), (row) => {
       assertFixedFields(fixed, toWebhookEndpointResponse(row));
-      return { ...withoutUndefined({ url, events, description }), ...switched(row, enabled, this.clock.now()) };
+      return { ...withoutUndefined({ url, events, description, format }), ...switched(row, enabled, this.clock.now()) };
     });
   }
 

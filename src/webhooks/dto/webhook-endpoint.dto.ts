@@ -16,6 +16,7 @@ import {
 import { ReadOnlyFields } from '../../common/validation/fixed-fields.decorator.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional, OptionalOrNull } from '../../common/validation/optional.decorator.js';
+import { WEBHOOK_FORMATS, type WebhookFormat } from '../webhook-endpoint.entity.js';
 import { SUBSCRIBABLE_EVENTS, type SubscribableEvent } from '../event-types.js';
 
 /** URL parsers drop spaces and line breaks, so that the address would not be the one that is shown. */
@@ -33,6 +34,11 @@ class WebhookEndpointFieldsDto {
   @MaxLength(1024)
   @IsStorable()
   readonly description?: string | null;
+
+  /** `standard` (default): Standard Webhooks; `slack`: a message, for the address of an incoming webhook of Slack. */
+  @Optional()
+  @IsIn(WEBHOOK_FORMATS)
+  readonly format?: WebhookFormat;
 
   /** false: nothing is sent until it is true again. */
   @Optional()
