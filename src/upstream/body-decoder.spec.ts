@@ -115,6 +115,16 @@ describe('an answer that is compressed although that was not asked for', () => {
     const { body, headers } = await client.send(callTo(server.url('/')));
     expect([body.equals(TEXT), headers['content-encoding']]).toEqual([true, coding]);
   });
+
+  it('is passed on as it is where it is a part of the whole', async () => {
+    const part = zlib.gzipSync(TEXT).subarray(100, 200);
+    const server = await startHttp((_request, response) => {
+      response.writeHead(206, { 'content-encoding': 'gzip', 'content-range': 'bytes 100-199/500' }).end(part);
+    });
+    servers.push(server);
+    const { body, headers } = await client.send(callTo(server.url('/')));
+    expect([body.equals(part), headers['content-encoding']]).toEqual([true, 'gzip']);
+  });
 });
 
 describe('an answer that cannot be decoded', () => {

@@ -12,6 +12,7 @@ const FREE_BYTES = 1024 * 1024;
 /** RFC 1950: the low bits of the first byte of zlib data. Some servers send `deflate` without that frame. */
 const ZLIB_METHOD = 8;
 const METHOD_BITS = 0x0f;
+const PARTIAL_CONTENT = 206;
 
 /** Node 20 has none, and its types neither. */
 const createZstd: unknown = Reflect.get(zlib, 'createZstdDecompress');
@@ -49,7 +50,8 @@ export class BodyDecoder {
 
   /** Undefined for a body that is not encoded, or in a way that is unknown here: then its bytes are passed on as they are. */
   static for(head: UpstreamHead, host: string, parts: DecodedParts): BodyDecoder | undefined {
-    const codings = codingsOf(head);
+    // A part of an encoded body cannot be decoded for itself (RFC 9110, section 15.3.7).
+    const codings = head.status === PARTIAL_CONTENT ? undefined : codingsOf(head);
     return codings === undefined ? undefined : new BodyDecoder(codings, host, parts);
   }
 
