@@ -1,3 +1,4 @@
+import { makesSigningKey } from './identity/jwt/signing-key-file.js';
 import { isIP } from 'node:net';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { DataSource } from 'typeorm';
@@ -61,7 +62,7 @@ function partsOf(config: AppConfig): readonly string[] {
     admin_oidc: config.ADMIN_OIDC_ISSUER,
     mcp_oauth: config.MCP_OAUTH_ISSUER,
     mcp_public_url: config.MCP_PUBLIC_URL,
-    signing_key: config.JWT_PRIVATE_KEY,
+    signing_key: config.JWT_PRIVATE_KEY ?? (makesSigningKey(config) || undefined),
     tracing: config.OTEL_EXPORTER_OTLP_ENDPOINT,
     metrics_token: config.METRICS_TOKEN,
     metrics_port: config.METRICS_PORT,
@@ -82,10 +83,11 @@ function settingWarnings(config: AppConfig): readonly StartWarning[] {
   const { METRICS_PORT, METRICS_TOKEN, DOCS } = config;
   const metricsAreOpen = isOpen && METRICS_PORT === undefined && METRICS_TOKEN === undefined;
   const found: readonly (StartWarning | false)[] = [
-    config.JWT_PRIVATE_KEY === undefined && {
-      code: 'no_signing_key',
-      message: 'JWT_PRIVATE_KEY is not set: MCP servers with the method jwt_header cannot be called.',
-    },
+    config.JWT_PRIVATE_KEY === undefined &&
+      !makesSigningKey(config) && {
+        code: 'no_signing_key',
+        message: 'JWT_PRIVATE_KEY is not set: MCP servers with the method jwt_header cannot be called.',
+      },
     isOpen && {
       code: 'plain_http',
       message: 'The gateway listens for plain http beyond this machine: put a proxy with TLS in front of it.',

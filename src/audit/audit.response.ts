@@ -6,7 +6,9 @@ import type { AuditLogEntry } from './audit-log-entry.entity.js';
 class AuditedUserResponse implements AuditedUser {
   /** The id of the user in your own system. */
   readonly user_id: string;
+  /** The user's email address. */
   readonly email?: string;
+  /** The user's name. */
   readonly username?: string;
   /** Subject of the user at the company's identity provider. */
   readonly sub?: string;

@@ -16,6 +16,7 @@ import type { IdentityForwarder } from './forwarding/identity-forwarder.js';
 import { IDENTITY_FORWARDERS, IdentityForwarding } from './forwarding/identity-forwarding.js';
 import { JwtHeaderForwarder } from './forwarding/jwt-header.forwarder.js';
 import { JwksController } from './jwt/jwks.controller.js';
+import { readSigningKey } from './jwt/signing-key-file.js';
 import { SigningKeys } from './jwt/signing-keys.js';
 import { SessionBinding } from './sessions/session-binding.js';
 
@@ -39,7 +40,11 @@ const sessionBindingProvider: Provider<SessionBinding> = {
     {
       provide: SigningKeys,
       inject: [AppConfig],
-      useFactory: (config: AppConfig): SigningKeys => new SigningKeys(config),
+      useFactory: async (config: AppConfig): Promise<SigningKeys> => {
+        const { JWT_PUBLIC_KEYS_NEXT, JWT_PUBLIC_KEYS_PREVIOUS } = config;
+        const current = await readSigningKey(config);
+        return new SigningKeys({ JWT_PRIVATE_KEY: current, JWT_PUBLIC_KEYS_NEXT, JWT_PUBLIC_KEYS_PREVIOUS });
+      },
     },
     {
       provide: IDENTITY_FORWARDERS,
