@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Put, Query, Res } from '@nestjs/common';
-import { ApiCreatedResponse } from '@nestjs/swagger';
+import { ApiCreatedResponse, ApiOkResponse } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { CurrentPrincipal } from '../access/current-principal.decorator.js';
 import type { Principal } from '../access/principal.js';
@@ -107,6 +107,7 @@ export class UsageLimitsController {
   @Put(':ref')
   @RequireScope('policies.update')
   @MayFail('conflict', 'usage_limit_unreadable')
+  @ApiOkResponse({ type: UsageLimitResponse })
   @ApiCreatedResponse({ type: UsageLimitResponse, description: 'It was created: no usage limit had this slug.' })
   async putUsageLimit(
     @CurrentPrincipal() principal: Principal,

@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Put, Query, Res } from '@nestjs/common';
-import { ApiCreatedResponse } from '@nestjs/swagger';
+import { ApiCreatedResponse, ApiOkResponse } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { CurrentPrincipal } from '../access/current-principal.decorator.js';
 import type { Principal } from '../access/principal.js';
@@ -74,6 +74,7 @@ export class SecretReferencesController {
   /** Updates the named fields of a secret reference, like PATCH. A slug that does not exist creates one, if the body is complete. */
   @Put(':ref')
   @RequireScope('secret_references.update')
+  @ApiOkResponse({ type: SecretReferenceResponse })
   @ApiCreatedResponse({
     type: SecretReferenceResponse,
     description: 'It was created: no secret reference had this slug.',

@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Put, Query, Req, Res } from '@nestjs/common';
-import { ApiCreatedResponse } from '@nestjs/swagger';
+import { ApiCreatedResponse, ApiOkResponse } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { CurrentPrincipal } from '../access/current-principal.decorator.js';
 import type { Principal } from '../access/principal.js';
@@ -71,6 +71,7 @@ export class VirtualKeysController {
   /** Updates the named fields of a virtual key, like PATCH. A slug that does not exist creates one, if the body is complete. */
   @Put(':ref')
   @RequireScope('virtual_keys.update')
+  @ApiOkResponse({ type: VirtualKeyResponse })
   @ApiCreatedResponse({ type: VirtualKeyResponse, description: 'It was created: no virtual key had this slug.' })
   async putVirtualKey(
     @CurrentPrincipal() principal: Principal,

@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Put, Query, Res } from '@nestjs/common';
-import { ApiCreatedResponse } from '@nestjs/swagger';
+import { ApiCreatedResponse, ApiOkResponse } from '@nestjs/swagger';
 import type { Response } from 'express';
 import { CurrentPrincipal } from '../access/current-principal.decorator.js';
 import type { Principal } from '../access/principal.js';
@@ -68,6 +68,7 @@ export class WorkspacesController {
   /** Updates the named fields of a workspace, like PATCH. A slug that does not exist creates one, if the body is complete. */
   @Put(':ref')
   @RequireScope('workspaces.update')
+  @ApiOkResponse({ type: WorkspaceResponse })
   @ApiCreatedResponse({ type: WorkspaceResponse, description: 'It was created: no workspace had this slug.' })
   async putWorkspace(
     @CurrentPrincipal() principal: Principal,

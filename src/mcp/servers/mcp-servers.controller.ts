@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Patch, Post, Put, Query, Req, Res } from '@nestjs/common';
-import { ApiCreatedResponse } from '@nestjs/swagger';
+import { ApiCreatedResponse, ApiOkResponse } from '@nestjs/swagger';
 import { CurrentPrincipal } from '../../access/current-principal.decorator.js';
 import type { Principal } from '../../access/principal.js';
 import { RequireScope } from '../../access/route-access.decorators.js';
@@ -81,6 +81,7 @@ export class McpServersController {
   /** Updates the named fields of an MCP server, like PATCH. A slug that does not exist creates one, if the body is complete. */
   @Put(':ref')
   @RequireScope('mcp_servers.update')
+  @ApiOkResponse({ type: McpServerResponse })
   @ApiCreatedResponse({ type: McpServerResponse, description: 'It was created: no MCP server had this slug.' })
   async putMcpServer(
     @CurrentPrincipal() principal: Principal,
