@@ -58,6 +58,16 @@ describe('the Cohere SDK with the address and the headers of the gateway', () =>
     expect(Object.keys(onlyCall(gateway.provider).headers).filter((name) => name.startsWith('x-fern'))).toEqual([]);
   });
 
+  it.each([{ maxChunksPerDoc: 2 }, { maxChunksPerDoc: undefined, topN: undefined, returnDocuments: undefined }])(
+    'reranks with the options %j, which the SDK writes as null when they are undefined',
+    async (options) => {
+      const client = new CohereClient({ ...settings, headers: { 'x-gateway-virtual-key': 'local' } });
+      const { results, meta } = await client.rerank({ ...REQUEST, ...options });
+      expect(results[0]?.index).toBe(1);
+      expect(meta).toEqual({ apiVersion: { version: '1' }, billedUnits: {} });
+    },
+  );
+
   it('reranks with the built-in provider', async () => {
     const client = new CohereClient({ ...settings, headers: { 'x-gateway-virtual-key': 'local' } });
     const { results } = await client.rerank(REQUEST);
@@ -85,11 +95,11 @@ describe('the Cohere SDK with the address and the headers of the gateway', () =>
     ['no documents', {}, { ...REQUEST, documents: [] }, 400, { code: 'validation_failed', param: 'documents' }],
     ['no model', {}, { query: 'q', documents: ['a'] }, 400, { code: 'validation_failed', param: 'model' }],
     [
-      'an option that only Cohere itself takes',
-      {},
+      'an option that the provider does not have, when the client is strict',
+      { headers: { 'x-gateway-virtual-key': 'local', 'x-gateway-strict': 'true' } },
       { ...REQUEST, maxChunksPerDoc: 2 },
       400,
-      { code: 'validation_failed', param: 'max_chunks_per_doc' },
+      { code: 'unsupported_parameter', param: 'max_chunks_per_doc' },
     ],
   ])('reads the refusal of %s in the Cohere SDK', async (_what, changes, request, statusCode, error) => {
     const client = new CohereClient({ ...settings, ...changes });

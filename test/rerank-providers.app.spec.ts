@@ -50,7 +50,11 @@ const CASES: readonly Case[] = [
     headers: BEARER,
     body: { model: 'rerank-2.5', query: QUERY, documents: TEXTS, top_k: 3, return_documents: true },
     answer: { object: 'list', data: SCORES, model: 'rerank-2.5-0815', usage: { total_tokens: 26 } },
-    expected: { id: expect.stringMatching(UUID), model: 'rerank-2.5-0815', usage: { total_tokens: 26 } },
+    expected: {
+      id: expect.stringMatching(UUID),
+      model: 'rerank-2.5-0815',
+      usage: { prompt_tokens: 26, total_tokens: 26 },
+    },
   },
   {
     slug: 'jina',
@@ -59,7 +63,11 @@ const CASES: readonly Case[] = [
     headers: BEARER,
     body: { model: 'jina-reranker-v3', query: QUERY, documents: TEXTS, top_n: 3, return_documents: true },
     answer: { model: 'jina-reranker-v3', results: SCORES, usage: { total_tokens: 15 } },
-    expected: { id: expect.stringMatching(UUID), model: 'jina-reranker-v3', usage: { total_tokens: 15 } },
+    expected: {
+      id: expect.stringMatching(UUID),
+      model: 'jina-reranker-v3',
+      usage: { prompt_tokens: 15, total_tokens: 15 },
+    },
   },
   {
     slug: 'pinecone',
@@ -142,6 +150,7 @@ describe.each(CASES)('rerank through $slug', ({ slug, model, path, headers, body
     expect(jsonOf(answered)).toEqual({
       object: 'list',
       provider: slug,
+      meta: { api_version: { version: '1' }, billed_units: expect.any(Object) },
       results: [
         { index: 1, relevance_score: 0.9, document: PARIS },
         { index: 0, relevance_score: 0.5, document: { text: 'Rome' } },

@@ -46,9 +46,7 @@ describe('a broken rule of the rerank body', () => {
     ['top_n negative', 'top_n', { ...VALID, top_n: -1 }],
     ['top_n 1.5', 'top_n', { ...VALID, top_n: 1.5 }],
     ['top_n text', 'top_n', { ...VALID, top_n: '3' }],
-    ['top_n null', 'top_n', { ...VALID, top_n: null }],
     ['return_documents text', 'return_documents', { ...VALID, return_documents: 'yes' }],
-    ['return_documents null', 'return_documents', { ...VALID, return_documents: null }],
     ['max_tokens_per_doc 0', 'max_tokens_per_doc', { ...VALID, max_tokens_per_doc: 0 }],
     ['max_tokens_per_doc 0.5', 'max_tokens_per_doc', { ...VALID, max_tokens_per_doc: 0.5 }],
     ['priority text', 'priority', { ...VALID, priority: 'x' }],
@@ -57,8 +55,8 @@ describe('a broken rule of the rerank body', () => {
     ['truncation a number', 'truncation', { ...VALID, truncation: 1 }],
     ['parameters an array', 'parameters', { ...VALID, parameters: [] }],
     ['parameters text', 'parameters', { ...VALID, parameters: '{}' }],
-    ['parameters null', 'parameters', { ...VALID, parameters: null }],
-    ['an unknown field', 'top_k', { ...VALID, top_k: 3 }],
+    ['top_k 0', 'top_k', { ...VALID, top_k: 0 }],
+    ['an unknown field', 'stream', { ...VALID, stream: false }],
   ])('names the field of a broken rule: %s', async (_what, param, body) => {
     const answer = await gateway.rerank('local', body);
     expect(refusalOf(answer)).toEqual({ status: 400, code: 'validation_failed', param, source: 'gateway' });

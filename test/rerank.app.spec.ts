@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { json, onlyCall } from './support/fake-provider.js';
 import { startRerankGateway, VALID, type RerankGateway } from './support/rerank-gateway.js';
-import { jsonOf, refusalOf, send } from './support/send.js';
+import { type Answer, jsonOf, refusalOf, send } from './support/send.js';
 import { ADMIN_KEY } from './support/test-app.js';
 
 /** Options that only one provider has. */
@@ -12,6 +12,12 @@ const FOREIGN_OPTIONS = {
   truncation: true,
   parameters: { truncate: 'END' },
 };
+
+/** Options of other rerank APIs. */
+const OTHER_NAMES =
+  'top_k max_chunks_per_doc truncate input_type overlap_tokens user return_len instruct instruction'.split(' ');
+
+const JSON_TYPE = { 'content-type': 'application/json' };
 
 let gateway: RerankGateway;
 
@@ -34,6 +40,7 @@ describe('rerank with the built-in provider', () => {
       id: expect.stringMatching(/^rerank-/),
       model: 'bm25',
       provider: 'local',
+      meta: { api_version: { version: '1' }, billed_units: {} },
     });
     expect(results).toEqual([
       { index: 1, relevance_score: expect.any(Number) },
@@ -67,6 +74,67 @@ describe('rerank with the built-in provider', () => {
       body: JSON.stringify(VALID),
     });
     expect(answer.status).toBe(200);
+  });
+});
+
+describe('the addresses of rerank', () => {
+  const rerankAt = (path: string): Promise<Answer> =>
+    send(gateway.app.url + path, {
+      headers: { authorization: `Bearer ${ADMIN_KEY}`, 'x-gateway-virtual-key': 'local', ...JSON_TYPE },
+      body: JSON.stringify(VALID),
+    });
+
+  it.each([
+    ['/rerank', '1'],
+    ['/v1/rerank', '1'],
+    ['/v2/rerank', '2'],
+  ])('reranks at %s, and reports version %s', async (path, version) => {
+    expect(jsonOf(await rerankAt(path))).toMatchObject({ object: 'list', meta: { api_version: { version } } });
+  });
+
+  it.each(['/v3/rerank', '/v1/rerank/x', '/rerank/v1'])('refuses a rerank at %s', async (path) => {
+    expect(refusalOf(await rerankAt(path))).toMatchObject({ status: 404, code: 'not_found' });
+  });
+});
+
+describe('bodies of other rerank clients', () => {
+  let cohere: string;
+
+  beforeAll(async () => {
+    cohere = await gateway.virtualKey('cohere');
+  });
+  beforeEach(() => gateway.provider.replyWith(json({ results: [{ index: 0, relevance_score: 1 }] })));
+
+  it.each([...Object.keys(FOREIGN_OPTIONS), 'top_n', 'return_documents', ...OTHER_NAMES])(
+    'reads null as absence: %s',
+    async (name) => {
+      const answer = await gateway.rerank(cohere, { ...VALID, [name]: null });
+      expect([answer.status, answer.headers['x-gateway-warnings']]).toEqual([200, undefined]);
+      expect(JSON.parse(onlyCall(gateway.provider).body)).toEqual(VALID);
+    },
+  );
+
+  it('drops the options of other rerank APIs, each with a warning', async () => {
+    const others = Object.fromEntries(OTHER_NAMES.filter((name) => name !== 'top_k').map((name) => [name, 1]));
+    const answer = await gateway.rerank(cohere, { ...VALID, ...others });
+    expect(JSON.parse(onlyCall(gateway.provider).body)).toEqual(VALID);
+    for (const name of Object.keys(others)) {
+      expect(answer.headers['x-gateway-warnings']).toContain(`unsupported_parameter; param=${name}; provider=cohere`);
+    }
+  });
+
+  it('sends top_k as top_n', async () => {
+    const answer = await gateway.rerank(cohere, { ...VALID, top_k: 1 });
+    expect([answer.status, answer.headers['x-gateway-warnings']]).toEqual([200, undefined]);
+    expect(JSON.parse(onlyCall(gateway.provider).body)).toEqual({ ...VALID, top_n: 1 });
+    expect(jsonOf(answer)).toMatchObject({ data: [{ index: 0, relevance_score: 1 }] });
+  });
+
+  it.each(OTHER_NAMES)('refuses a strict request with an option of another rerank API: %s', async (param) => {
+    const headers = { 'x-gateway-strict': 'true' };
+    const answer = await gateway.rerank(cohere, { ...VALID, [param]: 1 }, { headers });
+    expect(refusalOf(answer)).toEqual({ status: 400, code: 'unsupported_parameter', param, source: 'gateway' });
+    expect(gateway.provider.calls).toEqual([]);
   });
 });
 

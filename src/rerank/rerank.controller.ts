@@ -5,7 +5,7 @@ import type { JsonText } from '../common/json/write.js';
 import { providerContextOf } from '../gateway/provider-context.decorator.js';
 import { Metered, ProviderRoute } from '../gateway/provider-route.decorator.js';
 import { CreateRerankDto } from './dto/create-rerank.dto.js';
-import { toRerankRequest, toRerankResponse } from './rerank.mapper.js';
+import { type AnswerForm, answerFormOf, toRerankRequest, toRerankResponse } from './rerank.mapper.js';
 import { RerankResponse } from './rerank.response.js';
 import { RerankService } from './rerank.service.js';
 
@@ -33,15 +33,25 @@ export class RerankController {
   @ProviderRoute('completions.write')
   @Metered()
   @ApiOkResponse({ type: RerankResponse, description: 'The results, best first.', headers: ANSWER_HEADERS })
-  async createRerank(
+  createRerank(
     @Req() request: Request,
     @Body() dto: CreateRerankDto,
     @Res({ passthrough: true }) response: Response,
   ): Promise<JsonText> {
-    const context = providerContextOf(request, response);
-    const { ranked, warnings } = await this.rerank.run(context, toRerankRequest(dto, context.bytes));
-    if (warnings.length > 0) response.setHeader('x-gateway-warnings', warnings.join(', '));
-    return toRerankResponse(ranked);
+    return this.answer(request, dto, response, '1');
+  }
+
+  /** `POST /v1/rerank` for clients whose address has no version. */
+  @Post('rerank')
+  @HttpCode(200)
+  @ProviderRoute('completions.write')
+  @ApiExcludeEndpoint()
+  createRerankWithoutVersion(
+    @Req() request: Request,
+    @Body() dto: CreateRerankDto,
+    @Res({ passthrough: true }) response: Response,
+  ): Promise<JsonText> {
+    return this.answer(request, dto, response, '1');
   }
 
   /** `POST /v1/rerank` at the path of Cohere's API version 2, since its current SDKs add the version to the path. */
@@ -54,6 +64,18 @@ export class RerankController {
     @Body() dto: CreateRerankDto,
     @Res({ passthrough: true }) response: Response,
   ): Promise<JsonText> {
-    return this.createRerank(request, dto, response);
+    return this.answer(request, dto, response, '2');
+  }
+
+  private async answer(
+    request: Request,
+    dto: CreateRerankDto,
+    response: Response,
+    version: AnswerForm['version'],
+  ): Promise<JsonText> {
+    const context = providerContextOf(request, response);
+    const { ranked, warnings } = await this.rerank.run(context, toRerankRequest(dto, context.bytes));
+    if (warnings.length > 0) response.setHeader('x-gateway-warnings', warnings.join(', '));
+    return toRerankResponse(ranked, answerFormOf(dto, request.headers, version));
   }
 }

@@ -17,7 +17,7 @@ import type {
   RerankProvider,
   RerankRequest,
 } from './rerank.types.js';
-import { refuseOptions, toWarning, unsupportedOptions, withoutOptions } from './unsupported-options.js';
+import { assertStrict, toWarning, unsupportedOptions, withoutOptions } from './unsupported-options.js';
 
 /** More pages than any provider's limit of documents allows. Stops a provider that never ends its pages. */
 const MAX_PARTS = 100;
@@ -50,7 +50,7 @@ export class RerankService {
       throw invalidField('documents', `must have at most ${provider.maxDocuments} items for ${provider.slug}`);
     }
     const unsupported = unsupportedOptions(asked, provider);
-    if (context.strict && unsupported.length > 0) throw refuseOptions(unsupported, provider);
+    if (context.strict) assertStrict(asked, unsupported, provider);
     const request = unsupported.length === 0 ? asked : withoutOptions(asked, unsupported);
     let outcome: RerankOutcome;
     try {

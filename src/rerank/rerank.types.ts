@@ -4,7 +4,29 @@ import type { ProviderSlug, ProviderRequest } from '../upstream/providers/provid
 
 /** Options of a rerank request that not every provider has. */
 export const RERANK_OPTIONS = ['max_tokens_per_doc', 'priority', 'rank_fields', 'truncation', 'parameters'] as const;
-export type RerankOption = (typeof RERANK_OPTIONS)[number];
+
+/**
+ * Options of other rerank APIs, which their clients send here too: `top_k` is another name for `top_n`. Cohere v1,
+ * Voyage, TEI, vLLM, Xinference, SiliconFlow, DashScope.
+ */
+export const FOREIGN_OPTIONS = [
+  'top_k',
+  'max_chunks_per_doc',
+  'overlap_tokens',
+  'truncate',
+  'truncation_direction',
+  'truncate_prompt_tokens',
+  'input_type',
+  'instruct',
+  'instruction',
+  'user',
+  'return_len',
+  'return_text',
+  'raw_scores',
+] as const;
+
+export type ForeignOption = (typeof FOREIGN_OPTIONS)[number];
+export type RerankOption = (typeof RERANK_OPTIONS)[number] | ForeignOption;
 
 /** A document as the caller sent it. Objects have a string `text`, except where `rank_fields` names other fields. */
 export type RerankDocument = string | JsonObject;
@@ -22,6 +44,8 @@ export interface RerankRequest {
   readonly rankFields: readonly string[] | undefined;
   readonly truncation: boolean | undefined;
   readonly parameters: JsonObject | undefined;
+  /** Options of other rerank APIs, as the caller wrote them; undefined without any. */
+  readonly foreign: ForeignOptions | undefined;
   /**
    * Documents and parameters with exact whole numbers beyond 2^53, for `stringifyLongNumbers`; undefined without such
    * numbers.
@@ -29,6 +53,13 @@ export interface RerankRequest {
   readonly exact: Pick<RerankRequest, 'documents' | 'parameters'> | undefined;
   /** The caller's body; undefined when this request differs from it. */
   readonly original: OriginalBody | undefined;
+}
+
+export interface ForeignOptions {
+  /** Left for the provider, which may not have them. */
+  readonly values: Readonly<Partial<Record<RerankOption, unknown>>>;
+  /** Read by the gateway itself. */
+  readonly understood: readonly RerankOption[];
 }
 
 /** The JSON of the request body. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { localRerank } from './providers/local.provider.js';
 import type { RerankOption, RerankProvider, RerankRequest } from './rerank.types.js';
-import { refuseOptions, toWarning, unsupportedOptions, withoutOptions } from './unsupported-options.js';
+import { assertStrict, toWarning, unsupportedOptions, withoutOptions } from './unsupported-options.js';
 
 const PLAIN: RerankRequest = {
   model: 'm',
@@ -14,6 +14,7 @@ const PLAIN: RerankRequest = {
   rankFields: undefined,
   truncation: undefined,
   parameters: undefined,
+  foreign: undefined,
   exact: undefined,
   original: undefined,
 };
@@ -79,12 +80,50 @@ describe('withoutOptions', () => {
   });
 });
 
-describe('refuseOptions', () => {
-  it('returns a 400 that lists every unsupported option', () => {
-    const error = refuseOptions(['priority', 'truncation'], providerWith());
-    expect(error).toMatchObject({ code: 'unsupported_parameter', status: 400, param: 'priority' });
-    expect(error.details?.map((detail) => detail.param)).toEqual(['priority', 'truncation']);
+describe('options of other rerank APIs', () => {
+  const foreign = { values: { user: 'u-1', truncate: false }, understood: ['top_k'] } as const;
+
+  it('names those that the provider does not have', () => {
+    expect(unsupportedOptions({ ...PLAIN, priority: 1, foreign }, providerWith())).toEqual([
+      'priority',
+      'truncate',
+      'user',
+    ]);
+    expect(unsupportedOptions({ ...PLAIN, foreign }, providerWith('user', 'truncate'))).toEqual([]);
   });
+
+  it('leaves them to the provider when others are removed', () => {
+    expect(withoutOptions({ ...PLAIN, foreign }, ['user', 'truncate'])).toEqual({ ...PLAIN, foreign });
+  });
+});
+
+describe('assertStrict', () => {
+  const refused = (request: RerankRequest, provider: RerankProvider): unknown => {
+    try {
+      assertStrict(request, unsupportedOptions(request, provider), provider);
+    } catch (error) {
+      return error;
+    }
+    return undefined;
+  };
+
+  it('throws a 400 that lists every unsupported option', () => {
+    expect(refused({ ...PLAIN, priority: 1, truncation: true }, providerWith())).toMatchObject({
+      code: 'unsupported_parameter',
+      status: 400,
+      param: 'priority',
+      details: [{ param: 'priority' }, { param: 'truncation' }],
+    });
+  });
+
+  it('refuses names of other rerank APIs, also those that the gateway understands', () => {
+    const foreign = { values: { user: 'u-1' }, understood: ['top_k'] } as const;
+    const details = [{ param: 'user' }, { param: 'top_k' }];
+    expect(refused({ ...PLAIN, foreign }, providerWith())).toMatchObject({ code: 'unsupported_parameter', details });
+    expect(refused({ ...PLAIN, foreign }, providerWith('user', 'top_k'))).toBeUndefined();
+  });
+
+  it('accepts a request that the provider supports', () => expect(refused(PLAIN, providerWith())).toBeUndefined());
 });
 
 describe('toWarning', () => {

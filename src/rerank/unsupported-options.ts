@@ -1,5 +1,11 @@
 import { GatewayError } from '../common/errors/gateway.error.js';
-import { RERANK_OPTIONS, type RerankOption, type RerankProvider, type RerankRequest } from './rerank.types.js';
+import {
+  FOREIGN_OPTIONS,
+  RERANK_OPTIONS,
+  type RerankOption,
+  type RerankProvider,
+  type RerankRequest,
+} from './rerank.types.js';
 
 const FIELDS = {
   max_tokens_per_doc: 'maxTokensPerDoc',
@@ -7,7 +13,7 @@ const FIELDS = {
   rank_fields: 'rankFields',
   truncation: 'truncation',
   parameters: 'parameters',
-} as const satisfies Record<RerankOption, keyof RerankRequest>;
+} as const satisfies Record<(typeof RERANK_OPTIONS)[number], keyof RerankRequest>;
 
 /** Options of the request that the provider does not have. */
 export function unsupportedOptions(request: RerankRequest, provider: RerankProvider): readonly RerankOption[] {
@@ -15,20 +21,34 @@ export function unsupportedOptions(request: RerankRequest, provider: RerankProvi
   for (const option of RERANK_OPTIONS) {
     if (request[FIELDS[option]] !== undefined && !provider.options.has(option)) unsupported.push(option);
   }
-  return unsupported;
+  if (request.foreign === undefined) return unsupported;
+  const { values } = request.foreign;
+  return unsupported.concat(FOREIGN_OPTIONS.filter((option) => option in values && !provider.options.has(option)));
 }
 
+/** The request without its own options that the provider does not have. Providers pick foreign ones themselves. */
 export function withoutOptions(request: RerankRequest, options: readonly RerankOption[]): RerankRequest {
-  return options.reduce((rest, option) => ({ ...rest, [FIELDS[option]]: undefined }), request);
+  const own = RERANK_OPTIONS.filter((option) => options.includes(option));
+  return own.reduce((rest, option) => ({ ...rest, [FIELDS[option]]: undefined }), request);
 }
 
-/** With `x-gateway-strict`: a 400 that names every one of them. */
-export function refuseOptions(options: readonly RerankOption[], provider: RerankProvider): GatewayError {
-  const details = options.map((param) => ({ param, message: `${param} is not supported by ${provider.slug}` }));
-  return new GatewayError('unsupported_parameter', {
-    message: details.map((detail) => detail.message).join('; '),
-    details,
-  });
+/**
+ * With `x-gateway-strict`. Refuses other names of options too: a strict caller wants to know what it sends.
+ * @throws GatewayError `unsupported_parameter` that names every one of them
+ */
+export function assertStrict(
+  { foreign }: RerankRequest,
+  unsupported: readonly RerankOption[],
+  provider: RerankProvider,
+): void {
+  const renamed = foreign?.understood.filter((option) => !provider.options.has(option)) ?? [];
+  const details = [...unsupported, ...renamed].map((param) => ({
+    param,
+    message: `${param} is not supported by ${provider.slug}`,
+  }));
+  if (details.length === 0) return;
+  const message = details.map((detail) => detail.message).join('; ');
+  throw new GatewayError('unsupported_parameter', { message, details });
 }
 
 /** One element of the `x-gateway-warnings` header. */

@@ -5,10 +5,23 @@ import fc from 'fast-check';
 import { markInheritedNames } from '../../common/validation/inherited-names.js';
 import { toValidationError } from '../../common/validation/validation-details.js';
 import { acceptsOf } from '../../common/validation/body-rules.js';
+import { FOREIGN_OPTIONS } from '../rerank.types.js';
 import { CreateRerankDto } from './create-rerank.dto.js';
 import { isRerankBody } from './is-rerank-body.js';
 
 const VALID = { model: 'bm25', query: 'keys', documents: ['Keys are rotated.', { text: 'Bananas.' }] };
+
+/** Every field that may be null. */
+const OPTIONAL = [
+  'top_n',
+  'return_documents',
+  'max_tokens_per_doc',
+  'priority',
+  'rank_fields',
+  'truncation',
+  'parameters',
+  ...FOREIGN_OPTIONS,
+];
 
 /** `param` of every broken rule. */
 function wrongParamsOf(body: object): ReadonlySet<string | null> {
@@ -26,6 +39,10 @@ describe('CreateRerankDto', () => {
     { ...VALID, top_n: 1, return_documents: true, max_tokens_per_doc: 1, priority: 0, truncation: false },
     { ...VALID, top_n: 1_000_000 },
     { ...VALID, rank_fields: [], parameters: { truncate: 'END' } },
+    { ...VALID, top_k: 3, return_documents: 'true' },
+    { ...VALID, ...Object.fromEntries(OPTIONAL.map((name) => [name, null])) },
+    { ...VALID, documents: [{ title: 'no text', text: null }], rank_fields: ['title'] },
+    ...FOREIGN_OPTIONS.filter((name) => name !== 'top_k').map((name) => ({ ...VALID, [name]: { any: ['value'] } })),
   ])('accepts the body %j', (body) => expect(wrongParamsOf(body)).toEqual(new Set()));
 
   it.each([
@@ -45,19 +62,19 @@ describe('CreateRerankDto', () => {
     ['top_n', -1],
     ['top_n', 1.5],
     ['top_n', '3'],
-    ['top_n', null],
-    ['return_documents', 'true'],
+    ['top_k', 0],
+    ['top_k', 'all'],
+    ['return_documents', 'yes'],
+    ['return_documents', 'True'],
     ['return_documents', 1],
     ['max_tokens_per_doc', 0],
     ['max_tokens_per_doc', 2.5],
     ['priority', 'high'],
-    ['priority', null],
     ['rank_fields', 'title'],
     ['rank_fields', [1]],
     ['truncation', 'yes'],
     ['parameters', []],
     ['parameters', 'END'],
-    ['top_k', 3],
     ['stream', false],
   ])('names the field %s when it is %j', (name, value) => {
     expect(wrongParamsOf({ ...VALID, [name]: value })).toEqual(new Set([name]));
@@ -97,19 +114,10 @@ describe('CreateRerankDto', () => {
 
   it('has a predicate that agrees with class-validator on every body', () => {
     const value = fc.oneof(
-      fc.constantFrom(null, '', 'a', 0, 1, 1.5, true, [], ['a'], [1], [{}], [{ text: 'a' }], {}),
+      fc.constantFrom(null, '', 'a', 'true', 0, 1, 1.5, true, [], ['a'], [1], [{}], [{ text: 'a' }], {}),
       fc.jsonValue(),
     );
-    const names = [
-      'model',
-      'query',
-      'documents',
-      'top_n',
-      'return_documents',
-      'max_tokens_per_doc',
-      'priority',
-    ] as const;
-    const name = fc.constantFrom(...names, 'rank_fields', 'truncation', 'parameters', 'extra', 'toString');
+    const name = fc.constantFrom('model', 'query', 'documents', ...OPTIONAL, 'extra', 'toString');
     fc.assert(
       fc.property(fc.array(fc.tuple(name, value), { maxLength: 3 }), fc.boolean(), (changes, isWhole) => {
         const body = { ...(isWhole ? VALID : {}), ...Object.fromEntries(changes) };

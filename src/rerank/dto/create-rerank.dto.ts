@@ -1,12 +1,15 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsArray, IsBoolean, IsInt, IsNotEmpty, IsNumber, IsObject, IsString, Min } from 'class-validator';
+import { Allow, IsArray, IsBoolean, IsIn, IsInt, IsNotEmpty, IsNumber, IsObject, IsString, Min } from 'class-validator';
 import { AcceptedBy } from '../../common/validation/body-rules.js';
 import { AsGiven } from '../../common/validation/inherited-names.js';
-import { Optional } from '../../common/validation/optional.decorator.js';
-import type { RerankDocument } from '../rerank.types.js';
-import { AreDocuments, isRerankBody } from './is-rerank-body.js';
+import { OptionalOrNull } from '../../common/validation/optional.decorator.js';
+import { FOREIGN_OPTIONS, type RerankDocument } from '../rerank.types.js';
+import { AreDocuments, isRerankBody, RETURN_DOCUMENTS } from './is-rerank-body.js';
 
-/** Body of POST /v1/rerank. No rule here may need a conversion, since accepted bodies are used unchanged. */
+/**
+ * Body of POST /v1/rerank. No rule here may need a conversion, since accepted bodies are used unchanged. For every
+ * optional field, null is absence. Options of other rerank APIs are allowed as well.
+ */
 @AcceptedBy(isRerankBody)
 export class CreateRerankDto {
   /**
@@ -41,41 +44,50 @@ export class CreateRerankDto {
   readonly documents: RerankDocument[];
 
   /** How many results to return; all when omitted, and never more than there are documents. */
-  @Optional()
+  @OptionalOrNull()
   @IsInt()
   @Min(1)
-  readonly top_n?: number;
+  readonly top_n?: number | null;
+
+  /** Another name for `top_n`, which takes precedence. */
+  @OptionalOrNull()
+  @IsInt()
+  @Min(1)
+  readonly top_k?: number | null;
 
   /** Whether results carry their document. Default: false. */
-  @Optional()
-  @IsBoolean()
-  readonly return_documents?: boolean;
+  @ApiProperty({ type: Boolean, required: false, nullable: true })
+  @OptionalOrNull()
+  @IsIn(RETURN_DOCUMENTS, { message: '$property must be a boolean value' })
+  readonly return_documents?: boolean | 'true' | 'false' | null;
 
   /** Longer documents are cut. Cohere only. */
-  @Optional()
+  @OptionalOrNull()
   @IsInt()
   @Min(1)
-  readonly max_tokens_per_doc?: number;
+  readonly max_tokens_per_doc?: number | null;
 
   /** Priority of the request. Cohere only. */
-  @Optional()
+  @OptionalOrNull()
   @IsNumber()
-  readonly priority?: number;
+  readonly priority?: number | null;
 
   /** Fields of object documents that are ranked. Pinecone only. */
-  @Optional()
+  @OptionalOrNull()
   @IsArray()
   @IsString({ each: true })
-  readonly rank_fields?: string[];
+  readonly rank_fields?: string[] | null;
 
   /** Whether documents over the model's context length are cut. Voyage only. */
-  @Optional()
+  @OptionalOrNull()
   @IsBoolean()
-  readonly truncation?: boolean;
+  readonly truncation?: boolean | null;
 
   /** Further parameters of the model. Pinecone only. */
-  @Optional()
+  @OptionalOrNull()
   @IsObject()
   @AsGiven()
-  readonly parameters?: Record<string, unknown>;
+  readonly parameters?: Record<string, unknown> | null;
 }
+
+for (const name of FOREIGN_OPTIONS) if (name !== 'top_k') Allow()(CreateRerankDto.prototype, name);

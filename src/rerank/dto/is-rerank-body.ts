@@ -1,5 +1,6 @@
 import { ValidateBy, type ValidationArguments } from 'class-validator';
 import { isObject, type JsonObject } from '../../common/json/read.js';
+import { FOREIGN_OPTIONS } from '../rerank.types.js';
 
 /**
  * At least one document, each a string or an object with a string `text`. Objects may do without `text` when `rank_fields`
@@ -27,12 +28,17 @@ function problemOfDocuments(documents: unknown, body: unknown): string | undefin
     if (typeof document === 'string') continue;
     if (!isObject(document)) return `.${index} must be a string or an object`;
     const { text } = document;
-    if (text === undefined ? needsText : typeof text !== 'string') return `.${index}.text must be a string`;
+    if (text === undefined || text === null ? needsText : typeof text !== 'string')
+      return `.${index}.text must be a string`;
   }
   return undefined;
 }
 
 type Check = (value: unknown, body: JsonObject) => boolean;
+
+/** Some clients write booleans as text, for servers that read both. */
+export const RETURN_DOCUMENTS = [true, false, 'true', 'false'] as const;
+const IN_WORDS: ReadonlySet<unknown> = new Set(RETURN_DOCUMENTS);
 
 const isText: Check = (value) => typeof value === 'string' && value !== '';
 const isBoolean: Check = (value) => typeof value === 'boolean';
@@ -40,12 +46,17 @@ const isPositiveInteger: Check = (value) => typeof value === 'number' && Number.
 
 const REQUIRED: ReadonlySet<string> = new Set(['model', 'query', 'documents']);
 
+/** Left for the provider, whatever they are. */
+const isAnything: Check = () => true;
+
 const CHECKS: Readonly<Record<string, Check>> = {
+  ...Object.fromEntries(FOREIGN_OPTIONS.map((name) => [name, isAnything])),
   model: isText,
   query: isText,
   documents: (value, body) => problemOfDocuments(value, body) === undefined,
   top_n: isPositiveInteger,
-  return_documents: isBoolean,
+  top_k: isPositiveInteger,
+  return_documents: (value) => IN_WORDS.has(value),
   max_tokens_per_doc: isPositiveInteger,
   priority: (value) => typeof value === 'number' && Number.isFinite(value),
   rank_fields: (value) => Array.isArray(value) && value.every((field) => typeof field === 'string'),
@@ -53,14 +64,14 @@ const CHECKS: Readonly<Record<string, Check>> = {
   parameters: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
 };
 
-/** Whether a body breaks no rule of `CreateRerankDto`. A spec compares the two. */
+/** Whether a body breaks no rule of `CreateRerankDto`; null is absence. A spec compares the two. */
 export function isRerankBody(body: JsonObject): boolean {
   for (const name of REQUIRED) if (!Object.hasOwn(body, name)) return false;
   for (const name of Object.keys(body)) {
     const check = Object.hasOwn(CHECKS, name) ? CHECKS[name] : undefined;
     if (check === undefined) return false;
     const value = body[name];
-    if (value === undefined ? REQUIRED.has(name) : !check(value, body)) return false;
+    if (value === undefined || value === null ? REQUIRED.has(name) : !check(value, body)) return false;
   }
   return true;
 }

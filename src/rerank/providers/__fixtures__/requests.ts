@@ -15,6 +15,7 @@ export function requestWith(changes: Partial<RerankRequest> = {}): RerankRequest
     rankFields: undefined,
     truncation: undefined,
     parameters: undefined,
+    foreign: undefined,
     exact: undefined,
     original: undefined,
     ...changes,
