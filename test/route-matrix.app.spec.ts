@@ -11,6 +11,11 @@ import { addTenant, type Tenant } from './support/tenants.js';
 /** The pages of the documentation, which the framework registers by itself. */
 const DOCUMENTATION = /^\/docs(\/|$)/;
 const PUBLIC = ['GET /.well-known/jwks.json', 'GET /health/live', 'GET /health/ready', 'GET /metrics'];
+/** Where MCP clients look for an authorization server: see mcp-login.app.spec.ts. */
+const NO_LOGIN = [
+  'GET /authorize',
+  ...['OPTIONS', 'POST'].flatMap((method) => ['authorize', 'register', 'token'].map((path) => `${method} /${path}`)),
+];
 /** Scopes that no route declares: MCP servers also accept other callers than keys, and check these scopes themselves. */
 const ASKED_ELSEWHERE = ['mcp.invoke'];
 /** Areas whose objects, including their ids, belong to the provider: see relay-routes.app.spec.ts. */
@@ -125,7 +130,7 @@ describe('the table of routes', () => {
 
   it('leaves only the expected routes public', () => {
     const open = routes.filter((route) => route.scope === undefined && !route.isForAnyCaller && !MCP.test(route.path));
-    expect(open.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(PUBLIC);
+    expect(open.map(({ method, path }) => `${method} ${path}`).sort()).toEqual([...PUBLIC, ...NO_LOGIN].sort());
   });
 
   it('declares only existing scopes and uses every scope', () => {

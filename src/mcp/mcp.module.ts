@@ -20,6 +20,7 @@ import { McpCallStore } from './calls/mcp-call.store.js';
 import { McpAdmission } from './endpoints/mcp-admission.js';
 import { McpAnswerHooks } from './endpoints/mcp-answer-hooks.js';
 import { McpForwarder } from './endpoints/mcp-forwarder.js';
+import { McpLoginController } from './endpoints/mcp-login.controller.js';
 import { McpMetadataController } from './endpoints/mcp-metadata.controller.js';
 import { McpOutbound } from './endpoints/mcp-outbound.js';
 import { McpController } from './endpoints/mcp.controller.js';
@@ -60,6 +61,7 @@ import { McpServersService } from './servers/mcp-servers.service.js';
     McpServerTestsController,
     McpCallsController,
     McpMetadataController,
+    McpLoginController,
     McpController,
   ],
   providers: [

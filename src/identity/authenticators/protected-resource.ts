@@ -45,13 +45,20 @@ export function protectedResourceMetadata(
   };
 }
 
+/** The gateway's own setting; empty when there is none. */
+export function ownAuthorizationServers({
+  MCP_OAUTH_ISSUER: issuer,
+  MCP_OAUTH_AUTHORIZATION_SERVERS: listed,
+}: Omit<OAuthSettings, 'MCP_OAUTH_SCOPES'>): readonly string[] {
+  return listed.length > 0 || issuer === undefined ? listed : [issuer];
+}
+
 /** The company's identity provider first, if the server trusts one by its issuer. */
 function authorizationServers(
   { jwtValidation }: Pick<McpServerIdentity, 'jwtValidation'>,
   settings: OAuthSettings,
 ): readonly string[] {
-  const { MCP_OAUTH_ISSUER: issuer, MCP_OAUTH_AUTHORIZATION_SERVERS: listed } = settings;
-  const own = listed.length > 0 || issuer === undefined ? listed : [issuer];
+  const own = ownAuthorizationServers(settings);
   // A client that follows the MCP specification sends tokens in no other header.
   const isUsual = jwtValidation?.headerKey === 'authorization';
   const external = isUsual && jwtValidation.issuer !== undefined && URL.canParse(jwtValidation.issuer);

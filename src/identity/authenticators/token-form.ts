@@ -2,8 +2,8 @@ import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, type Protect
 import type { JwtValidation } from '../config/identity-config.js';
 import { TokenRefusedError } from './token-errors.js';
 
-/** Longer tokens exceed the header limits of most servers anyway. */
-const MAX_TOKEN_CHARACTERS = 8 * 1024;
+/** All headers of a request together: the server refuses more with 431. A token with too many claims must come as far as its refusal. */
+const MAX_TOKEN_CHARACTERS = 16 * 1024;
 /** JWT types of access tokens (RFC 9068, section 2.1; RFC 8725, section 3.11). Many providers send none, or `JWT`. */
 const ACCESS_TOKEN_TYPES: ReadonlySet<string> = new Set(['jwt', 'at+jwt', 'application/at+jwt']);
 

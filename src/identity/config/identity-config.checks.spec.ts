@@ -87,6 +87,10 @@ describe('user_identity_forwarding', () => {
     'X-User:',
     'X-Üser',
     'X\r\nY',
+    'X-Gateway-User',
+    'x_portkey_who',
+    'traceparent',
+    'Accept-Encoding',
   ])('refuses the identity header name %j', (header_name) => {
     const fields: IdentityFields = { user_identity_forwarding: { method: 'claims_header', header_name } };
     expect(paramsOf(fields)).toEqual(['user_identity_forwarding.header_name']);

@@ -2,7 +2,13 @@ import { IDENTITY_HEADERS } from '../../common/constants.js';
 import { throwIfInvalid, fieldError, type ErrorDetail } from '../../common/errors/gateway.error.js';
 import type { EgressPolicy } from '../../upstream/egress/egress-policy.js';
 import { egressProblem } from '../../upstream/egress/egress-refused.error.js';
-import { foldHeaderName, isHeaderName, isNeverForwarded, whyNotWritable } from '../headers/header-names.js';
+import {
+  foldHeaderName,
+  isGatewayHeader,
+  isHeaderName,
+  isNeverForwarded,
+  whyNotWritable,
+} from '../headers/header-names.js';
 import { SIGNED_BY_GATEWAY } from '../jwt/identity-token.js';
 import {
   type IdentityFields,
@@ -10,6 +16,8 @@ import {
   type JwtValidationFields,
   type UserIdentityForwarding,
 } from './identity-config.js';
+
+const OWN_HEADER = "must not be one of the gateway's own headers";
 
 /** Facts outside the fields that the rules need. */
 export interface CheckContext {
@@ -68,6 +76,7 @@ function whyNotIdentityHeader({ method, header_name: name }: UserIdentityForward
   const refusal = whyNotWritable(name);
   if (refusal !== undefined) return refusal;
   const folded = foldHeaderName(name);
+  if (isGatewayHeader(folded)) return OWN_HEADER;
   if (folded === 'authorization') return method === 'bearer' ? undefined : 'may be Authorization only with bearer';
   // A server that confuses the two would trust unsigned claims as a signed token.
   const standard = foldHeaderName(identityHeaderName({ method }));
@@ -104,9 +113,7 @@ function validationProblems(
 }
 
 function whyNotTokenHeader(name: string): string | undefined {
-  if (foldHeaderName(name).startsWith('x-gateway-') || foldHeaderName(name).startsWith('x-portkey-')) {
-    return "must not be one of the gateway's own headers";
-  }
+  if (isGatewayHeader(foldHeaderName(name))) return OWN_HEADER;
   if (IDENTITY_HEADERS.has(foldHeaderName(name)))
     return 'must not be an identity header: those are deleted when they come in';
   return whyNotWritable(name);

@@ -101,6 +101,15 @@ export const SINGLE_HEADERS: ReadonlySet<string> = new Set([
   'origin',
 ]);
 
+/** The gateway writes these after the configured ones. */
+const WRITTEN_LATER: ReadonlySet<string> = new Set(['accept-encoding', 'x-gateway-trace-id']);
+const TRACE_CONTEXT: ReadonlySet<string> = new Set(['traceparent', 'tracestate', 'baggage']);
+
+/** Whether the gateway reads the header of its own clients, or sends it itself. */
+export function isGatewayHeader(folded: string): boolean {
+  return folded.startsWith('x-gateway-') || folded.startsWith('x-portkey-') || TRACE_CONTEXT.has(folded);
+}
+
 /** Why a server's configuration may not set this header, as the rest of a sentence about the field. Undefined when it may. */
 export function whyNotWritable(name: string): string | undefined {
   if (!isHeaderName(name)) return 'must be a header name (RFC 9110, section 5.6.2)';
@@ -111,5 +120,6 @@ export function whyNotWritable(name: string): string | undefined {
     return 'must not name a header of the protocol';
   }
   if (['cookie', 'cookie2', 'set-cookie', 'origin'].includes(folded)) return 'must not name a cookie or the origin';
+  if (WRITTEN_LATER.has(folded)) return 'must not name a header that the gateway sets itself';
   return undefined;
 }

@@ -51,9 +51,10 @@ export class McpAdmission {
     return incoming.addressed;
   }
 
-  identityOf(server: UsableMcpServer, { address, endpoint, port }: Place): McpServerIdentity {
+  /** @param server undefined for an address that means none: it looks like a server without settings */
+  identityOf(server: UsableMcpServer | undefined, { address, endpoint, port }: Place): McpServerIdentity {
     const { MCP_PUBLIC_URL } = this.config;
-    return new AddressedIdentity(server.identity, () =>
+    return new AddressedIdentity(server?.identity ?? NO_SERVER, () =>
       resourceAt(resourcePath(address, endpoint), { MCP_PUBLIC_URL, PORT: port }),
     );
   }
@@ -84,7 +85,6 @@ export class McpAdmission {
   private async withChallenge(error: unknown, incoming: IncomingMcpRequest): Promise<never> {
     if (!(error instanceof GatewayError) || error.status !== 401) throw error;
     const server = await this.directory.findUnambiguous(incoming.address);
-    if (server === undefined) throw error;
     const challenge = this.authentication.challengeFor(this.identityOf(server, incoming));
     throw error.withHeaders({ 'www-authenticate': challenge });
   }
@@ -94,13 +94,19 @@ export class McpAdmission {
     { keyOwner, server }: AddressedServer,
     now: Date,
   ): MaybePromise<Admitted> {
-    // 401 and not 404: a client without a key must not learn which servers exist.
-    if (server === undefined) throw keyMissing();
     const identity = this.identityOf(server, incoming);
-    const caller = this.authentication.callerOf({ headers: incoming.headers, keyOwner }, identity, now);
-    return chain(caller, (known) => ({ server, identity, caller: known }));
+    const evidence = { headers: incoming.headers, keyOwner };
+    // 401 and not 404: a client without a key must not learn which servers exist.
+    return chain(this.authentication.callerOf(evidence, identity, now), (caller) => {
+      // A valid token gets what it would get at a server of another organisation.
+      if (server === undefined) throw new GatewayError('not_found');
+      return { server, identity, caller };
+    });
   }
 }
+
+/** Of no tenant, so that no token grants it. */
+const NO_SERVER = { id: '', organisationId: '', workspaceId: null } as const;
 
 /**
  * A server's identity settings at the address that the client used. The address is computed on demand, since callers with a key
@@ -134,12 +140,4 @@ class AddressedIdentity implements McpServerIdentity {
 function assertSame(before: Pick<Admitted, 'server' | 'caller'>, { server, caller }: Admitted): void {
   if (server.id === before.server.id && caller.sessionUser === before.caller.sessionUser) return;
   throw new GatewayError('not_found', { reason: 'another server or caller' });
-}
-
-function keyMissing(): GatewayError {
-  return new GatewayError('api_key_invalid', {
-    // Logged only. Distinguishes a token that was never validated from a refused one.
-    reason: 'missing; without a key, no server or those of two organisations have this address',
-    headers: { 'www-authenticate': 'Bearer realm="tollgate"' },
-  });
 }

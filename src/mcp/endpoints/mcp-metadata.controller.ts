@@ -3,6 +3,7 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { Public } from '../../access/route-access.decorators.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
+import { SLUG_PATTERN } from '../../common/slug.js';
 import { AppConfig } from '../../config/environment.js';
 import {
   protectedResourceMetadata,
@@ -45,11 +46,15 @@ export class McpMetadataController {
   @Header('access-control-allow-headers', 'mcp-protocol-version')
   preflight(): void {}
 
-  /** @throws GatewayError `not_found`; also for a server that takes keys only, since there is nowhere to log in */
+  /**
+   * The same for every server and for every name that no server has: callers without a key must not learn which servers exist.
+   * Only a server with an identity provider of its own differs, since its clients have to find that provider.
+   * @throws GatewayError `not_found` when there is nowhere to log in
+   */
   private async metadataOf(request: Request, endpoint: McpEndpoint): Promise<ProtectedResourceMetadata> {
     const address = addressOf(request);
+    if (!SLUG_PATTERN.test(address.server)) throw new GatewayError('not_found');
     const server = await this.directory.findUnambiguous(address);
-    if (server === undefined) throw new GatewayError('not_found');
     const identity = this.admission.identityOf(server, { address, endpoint, port: portOf(request) });
     const metadata = protectedResourceMetadata(identity, this.config);
     if (metadata === undefined) throw new GatewayError('not_found');

@@ -3,11 +3,13 @@ import { parseForeignJson } from '../../common/json/read.js';
 import { UpstreamFailure, type UpstreamHead, firstHeader } from '../../upstream/upstream.types.js';
 import { EventSplitter, readEvent, withData } from '../proxy/event-splitter.js';
 import type { BodyFilter } from '../../upstream/upstream.types.js';
+import { EmptyBody } from '../proxy/readable-answer.js';
 import { isEventStream, mediaTypeOf } from '../proxy/response-head.js';
 import type { ToolAccess } from './tool-denial.js';
 import { withoutDeniedTools } from './tool-list-text.js';
 
 const NOTHING = Buffer.alloc(0);
+const NO_LIST = 'the MCP server sent a list of tools that is neither JSON nor a stream';
 
 /**
  * Removes the tools that the caller may not use from the lists in an answer, JSON or event stream. For answers to `tools/list`,
@@ -18,7 +20,7 @@ export function toolListFilter(head: UpstreamHead, mayUse: ToolAccess, maxBytes:
   if (head.status >= 300) return undefined;
   if (isEventStream(head)) return new EventStreamFilter(mayUse, maxBytes);
   const isJson = mediaTypeOf(firstHeader(head.headers, 'content-type')) === 'application/json';
-  return isJson ? new JsonFilter(mayUse, maxBytes) : new EmptyBody();
+  return isJson ? new JsonFilter(mayUse, maxBytes) : new EmptyBody(() => new UpstreamFailure('incomplete', NO_LIST));
 }
 
 /** Forwards each event when it is complete, with its own bytes unless a tool is removed. */
@@ -79,17 +81,6 @@ class JsonFilter implements BodyFilter {
 export class NoBody implements BodyFilter {
   push(): Buffer {
     return NOTHING;
-  }
-
-  end(): Buffer {
-    return NOTHING;
-  }
-}
-
-class EmptyBody implements BodyFilter {
-  push(chunk: Buffer): Buffer {
-    if (chunk.length === 0) return chunk;
-    throw new UpstreamFailure('incomplete', 'the MCP server sent a list of tools that is neither JSON nor a stream');
   }
 
   end(): Buffer {

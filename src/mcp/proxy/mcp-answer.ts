@@ -3,6 +3,7 @@ import { endInTime } from '../../common/http/closing-answers.js';
 import type { AnswerSink } from '../../upstream/stream-exchange.js';
 import { UpstreamFailure, type UpstreamHead } from '../../upstream/upstream.types.js';
 import type { McpForward, McpHooks } from './mcp-proxy.types.js';
+import { refusedBody } from './readable-answer.js';
 import { clientHead, isEventStream, isPlain } from './response-head.js';
 
 const NO_HOOKS: McpHooks = {};
@@ -34,12 +35,12 @@ export class McpAnswer {
   readonly begin = (head: UpstreamHead): AnswerSink => {
     this.#hooks.onHead?.(head);
     const watcher = this.#hooks.bodyWatcher?.(head);
-    const filter = this.#hooks.bodyFilter?.(head);
+    const { request, response, target } = this.call;
+    const filter = refusedBody(head, request.method, target.transport) ?? this.#hooks.bodyFilter?.(head);
     if (filter && !isPlain(head)) {
       throw new UpstreamFailure('incomplete', 'the MCP server compressed an answer that has to be read');
     }
     const { status, headers, flush } = clientHead(head, this.#hooks, filter !== undefined);
-    const { request, response } = this.call;
     this.#head = headers;
     response.statusCode = status;
     for (let at = 0; at + 1 < headers.length; at += 2) response.setHeader(headers[at] ?? '', headers[at + 1] ?? '');
