@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readObject, readString } from '../src/common/json/read.js';
+import type { SchemaOrRef } from '../src/openapi/document.js';
+import { READ_ONLY_DESCRIPTION } from '../src/openapi/read-only-fields.js';
 import { type DocumentedGateway, startDocumentedGateway } from './support/documented-gateway.js';
 import type { GatewayClient } from './support/gateway-client.js';
 import { nullBodies } from './support/null-bodies.js';
@@ -27,6 +29,13 @@ function operation(method: Operation['method'], path: string): Operation {
   return found;
 }
 
+/** A field that an update takes only as it was read: what it may be depends on what is stored. */
+function isReadOnly(document: ApiDocument, schema: SchemaOrRef, param: string): boolean {
+  const [name = ''] = param.split('.');
+  const field = document.resolve(schema).properties?.[name];
+  return field !== undefined && 'description' in field && field.description === READ_ONLY_DESCRIPTION;
+}
+
 /** Sends the request and returns how its answer differs from the document. */
 async function differencesOf({ method, path, ...rest }: Operation, id: string): Promise<readonly unknown[]> {
   const answer = await client.request(method.toUpperCase(), fillIn(path, id));
@@ -50,7 +59,7 @@ describe('documented nulls', () => {
       ['description', 'user_identity_forwarding', 'jwt_validation', 'forward_headers'],
     ],
   ])('documents the nulls that %s returns', async (path, body, nulls) => {
-    const one = `${path}/{${path === '/v1/mcp-servers' ? 'ref' : 'id'}}`;
+    const one = `${path}/{${path === '/v1/api-keys' ? 'id' : 'ref'}}`;
     const id = readString((await client.create(path, body))['id'], 'id');
     expect(await client.read(`${path}/${id}`)).toMatchObject(Object.fromEntries(nulls.map((name) => [name, null])));
     expect(await differencesOf(operation('get', one), id)).toEqual([]);
@@ -73,6 +82,7 @@ describe('documented nulls', () => {
       if (schema === undefined) continue;
       for (const { param, body } of nullBodies(document, schema, readObject(document.exampleOf(schema) ?? {}, path))) {
         const answer = await client.request(method.toUpperCase(), fillIn(path, 'some-id'), body, PROVIDER_HEADERS);
+        if (isReadOnly(document, schema, param)) continue;
         const isTaken = answer.status !== 400 || !brokenRulesOf(answer).has(param);
         const isDocumented = !document.differences(schema, body).some((text) => text.startsWith(`body.${param} `));
         if (isTaken) taken += 1;

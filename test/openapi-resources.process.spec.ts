@@ -251,10 +251,11 @@ describe('the document', () => {
     const order = { name: 'order', required: false, schema: { enum: ['asc', 'desc'], default: 'desc' } };
     const cursor = (name: string) => ({ name, required: false, schema: { type: 'string', minLength: 1 } });
     const batches = queryOf('/batches');
-    expect(batches).toMatchObject([limit, cursor('after')]);
+    const version = { name: 'api-version', required: false, schema: { type: 'string' } };
+    expect(batches).toMatchObject([version, limit, cursor('after')]);
     const runs = [...queryOf('/threads/{thread_id}/runs')].sort((a, b) =>
       String(a['name']).localeCompare(String(b['name'])),
     );
-    expect(runs).toMatchObject([cursor('after'), cursor('before'), limit, order]);
+    expect(runs).toMatchObject([cursor('after'), version, cursor('before'), limit, order]);
   });
 });

@@ -21,7 +21,15 @@ const CLOUD_A = {
 };
 
 /** What the gateway writes itself: an update may have it, with any value. */
-const REPORTED = new Set(['updated_at', 'next_reset_at', 'last_resolved_at', 'last_error', 'mcp_url']);
+const REPORTED = new Set([
+  'last_error',
+  'last_resolved_at',
+  'last_used_at',
+  'mcp_url',
+  'next_reset_at',
+  'prefix',
+  'updated_at',
+]);
 
 let gateway: TestApp;
 let admin: GatewayClient;

@@ -16,8 +16,8 @@ const NO_LOGIN = [
   'GET /authorize',
   ...['OPTIONS', 'POST'].flatMap((method) => ['authorize', 'register', 'token'].map((path) => `${method} /${path}`)),
 ];
-/** Scopes that no route declares: MCP servers also accept other callers than keys, and check these scopes themselves. */
-const ASKED_ELSEWHERE = ['mcp.invoke'];
+/** Scopes that no route declares: they depend on what a request contains, or on who calls an MCP server. */
+const ASKED_ELSEWHERE = ['identities.assert', 'mcp.invoke', 'secret_references.use'];
 /** Areas whose objects, including their ids, belong to the provider: see relay-routes.app.spec.ts. */
 const RELAYED = /^\/v1\/(?:assistants|batches|files|fine_tuning|threads|uploads|vector_stores)(?:\/|$)/;
 /** Addresses of MCP servers, which speak JSON-RPC and authenticate callers themselves: see mcp-gateway.app.spec.ts. */

@@ -44,6 +44,7 @@ export class CallerResponse {
   readonly workspaces: CallerWorkspaceResponse[];
   /** Metadata of every call with the key. */
   readonly metadata: Record<string, string>;
+  /** How many requests the key may make. */
   readonly rate_limits: RateLimitDto[];
   /** Unix seconds; null: never, or a token. */
   readonly expires_at: number | null;

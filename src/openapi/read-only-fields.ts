@@ -2,7 +2,7 @@ import { readOnlyFieldsByClass } from '../common/validation/fixed-fields.decorat
 import { type Document, operationsOf, resolveSchema, type SchemaOrRef } from './document.js';
 
 const COMPONENTS = '#/components/schemas/';
-const DESCRIPTION = 'As it was read: it cannot be changed.';
+export const READ_ONLY_DESCRIPTION = 'As it was read: it cannot be changed.';
 
 /**
  * Adds the fields that an update takes back without changing them. Their schemas are those of the operation's response,
@@ -27,6 +27,6 @@ export function writeReadOnlyFields(document: Document): void {
 
 function asRead(property: SchemaOrRef): SchemaOrRef {
   return '$ref' in property
-    ? { allOf: [property], description: DESCRIPTION }
-    : { ...property, description: DESCRIPTION };
+    ? { allOf: [property], description: READ_ONLY_DESCRIPTION }
+    : { ...property, description: READ_ONLY_DESCRIPTION };
 }
