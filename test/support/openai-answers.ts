@@ -82,6 +82,16 @@ export const RELAYED_ANSWERS: readonly (readonly [string, string, object])[] = [
   ['/fine_tuning/jobs/{fine_tuning_job_id}', 'a job with an empty error', { ...NEW_JOB, error: {} }],
   ['/fine_tuning/jobs/{fine_tuning_job_id}', 'a job of another method', { ...NEW_JOB, hyperparameters: {} }],
   // Azure OpenAI's list.
-  ['/files', 'files', { data: [{ id: 'file-1', object: 'file', purpose: 'batch', filename: 'a' }], object: 'list' }],
+  [
+    '/files',
+    'files',
+    {
+      data: [{ id: 'file-1', object: 'file', purpose: 'batch', filename: 'a' }],
+      object: 'list',
+      first_id: 'file-1',
+      last_id: 'file-1',
+      has_more: false,
+    },
+  ],
   ['/files/{file_id}', 'a file of unknown size', { id: 'f', object: 'file', bytes: null, purpose: 'a', filename: 'b' }],
 ];
