@@ -166,8 +166,8 @@ describe('a slug of two organisations', () => {
     const refused = await post(`/${slug}`, { authorization: 'Bearer e30.e30.e30', 'x-gateway-trace-id': traceId });
     expect(refused.headers['www-authenticate']).not.toContain('resource_metadata');
     expect(await requestLine(mcp.gateway, traceId)).toMatchObject({
-      error_code: 'api_key_invalid',
-      error_reason: expect.stringContaining('two organisations'),
+      error_code: 'token_invalid',
+      error_reason: 'malformed',
     });
     // The workspace identifies the organisation.
     expect(await providerOf(`/${workspaceId}/${slug}`)).toEqual(['https://own.example.com']);

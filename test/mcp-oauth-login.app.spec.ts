@@ -156,10 +156,12 @@ describe('a client without credentials', () => {
     expect(JSON.stringify(metadata) + challenge).not.toMatch(/evil|gopher|elsewhere/);
   });
 
-  it('reveals no metadata for a server that does not exist', async () => {
+  it('answers for a server that does not exist as for one that does', async () => {
     const url = new URL('/nothing/mcp', front.origin);
-    expect((await post(url)).headers['www-authenticate']).toBe('Bearer realm="tollgate"');
-    expect((await send(`${front.origin}${METADATA}/nothing/mcp`, { method: 'GET' })).status).toBe(404);
+    expect((await post(url)).headers['www-authenticate']).toBe(
+      `Bearer resource_metadata="${front.origin}${METADATA}/nothing/mcp", scope="mcp.invoke mcp.admin"`,
+    );
+    expect((await send(`${front.origin}${METADATA}/nothing/mcp`, { method: 'GET' })).status).toBe(200);
   });
 });
 

@@ -407,7 +407,7 @@ describe('the tenants of mapped secret references', () => {
 
   async function addWorkspace(): Promise<{ readonly id: string; readonly client: GatewayClient }> {
     const id = await gateway.admin.createWorkspace(`W ${randomUUID()}`);
-    const key = { level: 'workspace', workspace_id: id, scopes: [...SCOPES, 'mcp.invoke'] };
+    const key = { level: 'workspace', workspace_id: id, scopes: [...SCOPES, 'mcp.invoke', 'secret_references.use'] };
     return { id, client: (await gateway.admin.createKey(key)).client };
   }
 

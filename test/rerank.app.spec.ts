@@ -92,8 +92,12 @@ describe('the addresses of rerank', () => {
     expect(jsonOf(await rerankAt(path))).toMatchObject({ object: 'list', meta: { api_version: { version } } });
   });
 
-  it.each(['/v3/rerank', '/v1/rerank/x', '/rerank/v1'])('refuses a rerank at %s', async (path) => {
-    expect(refusalOf(await rerankAt(path))).toMatchObject({ status: 404, code: 'not_found' });
+  it.each([
+    ['/v3/rerank', 'operation_not_offered'],
+    ['/v1/rerank/x', 'operation_not_offered'],
+    ['/rerank/v1', 'not_found'],
+  ])('refuses a rerank at %s', async (path, code) => {
+    expect(refusalOf(await rerankAt(path))).toMatchObject({ status: 404, code });
   });
 });
 

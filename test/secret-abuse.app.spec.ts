@@ -49,6 +49,7 @@ async function addWorkspace(name: string): Promise<{ readonly id: string; readon
   const scopes = [
     ...verbs.flatMap((verb) => [`virtual_keys.${verb}`, `secret_references.${verb}`]),
     'completions.write',
+    'secret_references.use',
   ];
   const { client } = await gateway.admin.createKey({ level: 'workspace', workspace_id: id, scopes });
   return { id, client };
