@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -102,7 +103,10 @@ describe.each([
   it('reports that an empty database needs a first start of the gateway', async () => {
     const DATA_DIR = join(folder, `empty-${name}`);
     mkdirSync(join(DATA_DIR, 'postgres'), { recursive: true });
-    const program = await run(name, { DATA_DIR, LOG_LEVEL: 'info', PORT: '8080' }, words);
+    // Without it, the gateway would take the database for one whose key is lost.
+    const TOLLGATE_ENCRYPTION_KEY = randomBytes(32).toString('base64');
+    const settings = { DATA_DIR, TOLLGATE_ENCRYPTION_KEY, LOG_LEVEL: 'info', PORT: '8080' };
+    const program = await run(name, settings, words);
     expect(await program.exitCode()).toBe(1);
     expect(program.stderr).toBe('The database has no tables yet: the first start of the gateway creates them.\n');
   });

@@ -153,8 +153,11 @@ onServer('database:copy (needs DATABASE_URL for a database to copy into)', () =>
   describe('a database that was copied', () => {
     let before: readonly string[];
 
+    // It changes with the key that reads the lists.
+    const LAST_USE = /"last_used_at":(?:\d+|null),?/g;
+
     async function lists(client: GatewayClient): Promise<readonly string[]> {
-      return Promise.all(LISTS.map(async (name) => (await client.get(`/v1/${name}`)).text));
+      return Promise.all(LISTS.map(async (name) => (await client.get(`/v1/${name}`)).text.replaceAll(LAST_USE, '')));
     }
 
     beforeAll(async () => {

@@ -173,6 +173,7 @@ describe('keys:rewrap', () => {
       'webhook_endpoints.sealed_secret: 1 re-wrapped, 0 under the current key before',
       'webhook_endpoints.sealed_previous_secret: 1 re-wrapped, 0 under the current key before',
       'mcp_servers.sealed_secrets: 1 re-wrapped, 0 under the current key before',
+      'idempotency_keys.sealed_answer: 0 re-wrapped, 0 under the current key before',
       '',
     ]);
     expect(await credentialOf(rotating, 'old')).toBe('Bearer key-of-old');

@@ -108,7 +108,7 @@ describe('a gateway without settings', () => {
       database: { kind: 'embedded', folder: './data' },
       migrations: { applied: expect.any(Number), last: expect.any(String) },
       redis: { kind: 'none' },
-      warnings: [{ code: 'no_signing_key' }],
+      warnings: [],
     });
 
     const admin = client.as(adminKey);

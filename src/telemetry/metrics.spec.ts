@@ -5,6 +5,7 @@ const BOUNDED_LABELS = [
   'route',
   'code',
   'provider',
+  'limit',
   'manager',
   'outcome',
   'result',

@@ -503,7 +503,7 @@ describe('McpProxy: slow clients', () => {
     ],
   ] as const)('shows a slow client that the server connection %s (%s)', async (_what, _how, head, end, code) => {
     const upstream = await startTcp((socket) => {
-      socket.write(`HTTP/1.1 200 OK\r\n${head}\r\n${'x'.repeat(BYTES)}`);
+      socket.write(`HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n${head}\r\n${'x'.repeat(BYTES)}`);
     });
     const gateway = await startProxying(targetAt(upstream.url('/mcp')));
     opened.push(upstream, gateway);
