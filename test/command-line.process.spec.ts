@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -104,7 +103,6 @@ describe.each([
     const DATA_DIR = join(folder, `empty-${name}`);
     mkdirSync(join(DATA_DIR, 'postgres'), { recursive: true });
     // Without it, the gateway would take the database for one whose key is lost.
-    const TOLLGATE_ENCRYPTION_KEY = randomBytes(32).toString('base64');
     const settings = { DATA_DIR, TOLLGATE_ENCRYPTION_KEY, LOG_LEVEL: 'info', PORT: '8080' };
     const program = await run(name, settings, words);
     expect(await program.exitCode()).toBe(1);
