@@ -10,7 +10,7 @@ import { HEADER, IdempotencyStore, keyedCall, type KeyedCall } from './idempoten
 
 const KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;
 
-/** Answers a repeated create as the first time. Only successful creates are remembered: any other request changed nothing. */
+/** Returns the stored answer for a repeated create. Only answers of successful creates are stored. */
 @Injectable()
 export class IdempotencyInterceptor implements NestInterceptor {
   constructor(

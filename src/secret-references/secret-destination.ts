@@ -14,8 +14,8 @@ export interface SecretDestination {
 type Allowed = Pick<SecretReference, 'allowedHosts' | 'allowedProviders'>;
 
 /**
- * Why the value of a reference may not be sent there; reads on from a name of the reference. undefined when it may.
- * A provider is allowed at its own addresses only, unless `allowed_hosts` names others: any caller could name a host of its own.
+ * The reason why a secret may not be sent to a destination, as the rest of a sentence about the reference. undefined: it may.
+ * An allowed provider is reached at its own addresses, or at hosts of `allowed_hosts`: a caller chooses any `base_url`.
  */
 export function whyNotSentTo(
   { allowedHosts, allowedProviders }: Allowed,
