@@ -28,7 +28,10 @@ export interface Credential<Options extends BaseProviderOptions = BaseProviderOp
   readonly options: Options;
   /** Whose credential it is: decides whether the gateway's own cloud identity may be used. */
   readonly organisationId: string;
-  /** One list of host patterns for each secret reference in it. Each list must allow the host of a call. Absent: any host. */
+  /**
+   * One list of host patterns for each secret reference in it. Each list must allow the host of a call. Absent: every
+   * host is allowed.
+   */
   readonly allowedHosts?: readonly (readonly string[])[];
 }
 
