@@ -18,12 +18,15 @@ declare module 'express-serve-static-core' {
   interface Request {
     /** Set by the authentication guard on every route that is not public. */
     caller?: Caller;
-    /** The same on routes for any caller, which have no tenant. */
+    /** The caller on routes for every caller, which have no tenant. */
     anyCaller?: Caller;
   }
 }
 
-/** `open`: the route lets everybody in. `any`: it is for every caller, whatever its scopes. `own`: it finds out itself who calls, and says in which form it refuses. */
+/**
+ * `open`: the route needs no caller. `any`: it needs a caller, with or without scopes. `own`: it authenticates callers itself, and
+ * chooses the form of its refusals.
+ */
 type Entrance = 'open' | 'own' | 'any' | { readonly scope: Scope; readonly isForKeysOnly: boolean };
 
 /** Global guard: finds out who calls, and refuses callers without the scope of the route. Deny by default. */
