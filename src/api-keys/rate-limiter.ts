@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
 import type { Principal, RateLimit, RateLimitUnit } from '../access/principal.js';
 import { DO_NOT_RETRY, GatewayError } from '../common/errors/gateway.error.js';
-import { RedisConnection, redisReason } from '../redis/redis-connection.js';
+import { RedisConnection, RedisFailedError } from '../redis/redis-connection.js';
 
 const SECONDS: Readonly<Record<RateLimitUnit, number>> = { rps: 1, rpm: 60, rph: 3_600, rpd: 86_400 };
 /** A counter only counts: the limit is compared by us, and may change while the counter runs. */
@@ -80,5 +80,6 @@ function rateLimited(limit: RateLimit, { msBeforeNext }: Counted): GatewayError 
 }
 
 function refuseWithoutStore(cause: unknown): never {
-  throw new GatewayError('store_unavailable', { cause, reason: `redis: ${redisReason(cause)}` });
+  const failed = new RedisFailedError(cause);
+  throw new GatewayError('store_unavailable', { cause: failed, reason: failed.message });
 }

@@ -98,6 +98,14 @@ const SENTENCES = [
 const REFUSAL =
   /^(?:Too many Cluster redirections\. Last error: \w+: |failed to connect to sentinel \S+ because )?([A-Z]{3,})/;
 
+/** A command of Redis failed. Its message may be logged; that of the client may hold a password. */
+export class RedisFailedError extends Error {
+  constructor(cause: unknown) {
+    super(`redis: ${redisReason(cause)}`);
+    this.name = 'RedisFailedError';
+  }
+}
+
 /**
  * What is wrong with Redis, for the log: a code of the network (`ECONNREFUSED`), or the word with which Redis begins a
  * refusal and the command that it was for (`ERR (select)`). Messages may hold the address, and that a password.

@@ -9,6 +9,7 @@ import type { LinkedExpressAdapter } from './linked-express.adapter.js';
 import { offeredInstead } from './offered-operations.js';
 import { RequestAbortedError } from '../common/http/read-body.js';
 import { isDatabaseUnavailable, unavailableReason } from '../database/database-errors.js';
+import { RedisFailedError } from '../redis/redis-connection.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { RequestContext } from '../telemetry/request-context.js';
 import type { StoreFailures } from '../telemetry/store-failures.js';
@@ -32,7 +33,9 @@ export class AppErrorFilter implements ExceptionFilter {
     if (isCallerGone(thrown) || request.context?.caller.aborted === true) return void response.destroy();
     const error = this.toGatewayError(thrown, request);
     this.note(error, request.context);
-    if (error.code === 'store_unavailable' && error.cause !== undefined) this.storeFailures.note(error.cause);
+    if (error.code === 'store_unavailable' && error.cause !== undefined) {
+      this.storeFailures.note(error.cause, error.cause instanceof RedisFailedError ? 'redis' : 'database');
+    }
     if (response.headersSent || response.destroyed) return endBegun(error, request, response);
     for (const [name, value] of Object.entries(error.headers)) response.setHeader(name, value);
     const body = (request.errorForm ?? toErrorEnvelope)(error);

@@ -63,8 +63,10 @@ describe('readiness by recent failures', () => {
     expect(failures.areMany).toBe(false);
   });
 
-  it('is not lost for locks of others, nor for failures that are far apart', () => {
+  it('is not lost for locks of others, for Redis, nor for failures that are far apart', () => {
     fail(100, LOCKED);
+    expect(failures.areMany).toBe(false);
+    for (let count = 0; count < 10; count += 1) failures.note(new Error('CLUSTERDOWN'), 'redis');
     expect(failures.areMany).toBe(false);
     for (let count = 0; count < 10; count += 1) {
       fail(1);

@@ -27,11 +27,14 @@ export class StoreFailures {
     @Inject(LOGGER) private readonly logger: Pick<Logger, 'warn'>,
   ) {}
 
-  /** Logs one line of a kind in ten seconds: a store that is away fails every call. */
-  note(cause: unknown): void {
+  /**
+   * Logs one line of a kind in ten seconds: a store that is away fails every call. Failures of Redis do not count for readiness,
+   * which asks Redis itself: without one node of a cluster, most calls still work.
+   */
+  note(cause: unknown, store: 'database' | 'redis' = 'database'): void {
     const { sqlstate, message } = describe(cause);
     const now = this.clock.monotonic();
-    if (!PASSING.has(sqlstate ?? '')) this.failedAt = [...this.failedAt.slice(1 - MANY), now];
+    if (store === 'database' && !PASSING.has(sqlstate ?? '')) this.failedAt = [...this.failedAt.slice(1 - MANY), now];
     const kind = sqlstate ?? '';
     if (now - (this.loggedAt.get(kind) ?? -Infinity) < LOG_EVERY_MS) {
       this.unlogged += 1;
