@@ -33,7 +33,8 @@ export class ReadinessService {
     if (this.draining) throw new GatewayError('draining', { reason: 'draining' });
     if (this.failures.areMany) throw new GatewayError('store_unavailable', { reason: 'recent store failures' });
     await this.dataSource.query(ASSERT_WRITABLE).catch((cause: unknown) => {
-      throw new GatewayError('store_unavailable', { reason: unavailableReason(cause), cause });
+      this.failures.log(cause);
+      throw new GatewayError('store_unavailable', { reason: unavailableReason(cause) });
     });
     const missing = await this.redis.whyNotReady();
     if (missing !== undefined) throw new GatewayError('store_unavailable', { reason: `redis: ${missing}` });

@@ -34,7 +34,8 @@ export class AppErrorFilter implements ExceptionFilter {
     const error = this.toGatewayError(thrown, request);
     this.note(error, request.context);
     if (error.code === 'store_unavailable' && error.cause !== undefined) {
-      this.storeFailures.note(error.cause, error.cause instanceof RedisFailedError ? 'redis' : 'database');
+      if (error.cause instanceof RedisFailedError) this.storeFailures.log(error.cause);
+      else this.storeFailures.note(error.cause);
     }
     if (response.headersSent || response.destroyed) return endBegun(error, request, response);
     for (const [name, value] of Object.entries(error.headers)) response.setHeader(name, value);

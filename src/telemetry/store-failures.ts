@@ -10,8 +10,11 @@ const MANY = 5;
 const COUNTED_MS = 30_000;
 const RECENT_MS = 10_000;
 const MAX_CAUSE_LENGTH = 200;
-/** A lock that others hold, a statement that took too long, a conflict: these say nothing about the store as a whole. */
-const PASSING = new Set(['55P03', '40P01', '40001', '57014']);
+/**
+ * A lock that others hold, a statement that took too long, a conflict: these say nothing about the store as a whole. A standby
+ * (25006) is what the query of the probe looks for: once it takes writes again, the gateway is ready at once.
+ */
+const PASSING = new Set(['55P03', '40P01', '40001', '57014', '25006']);
 
 /** Failures of the store, which calls and write-behind buffers report: some have no caller that would see them. */
 @Injectable()
@@ -27,14 +30,21 @@ export class StoreFailures {
     @Inject(LOGGER) private readonly logger: Pick<Logger, 'warn'>,
   ) {}
 
+  /** A call, or a write that no one waits for, failed in the database: logged, and counted for readiness. */
+  note(cause: unknown): void {
+    if (!PASSING.has(describe(cause).sqlstate ?? '')) {
+      this.failedAt = [...this.failedAt.slice(1 - MANY), this.clock.monotonic()];
+    }
+    this.log(cause);
+  }
+
   /**
-   * Logs one line of a kind in ten seconds: a store that is away fails every call. Failures of Redis do not count for readiness,
-   * which asks Redis itself: without one node of a cluster, most calls still work.
+   * One line of a kind in ten seconds: a store that is away fails every call. By itself for failures that readiness sees
+   * without them: those of its own query, and of Redis, where most calls may still work.
    */
-  note(cause: unknown, store: 'database' | 'redis' = 'database'): void {
+  log(cause: unknown): void {
     const { sqlstate, message } = describe(cause);
     const now = this.clock.monotonic();
-    if (store === 'database' && !PASSING.has(sqlstate ?? '')) this.failedAt = [...this.failedAt.slice(1 - MANY), now];
     const kind = sqlstate ?? '';
     if (now - (this.loggedAt.get(kind) ?? -Infinity) < LOG_EVERY_MS) {
       this.unlogged += 1;
