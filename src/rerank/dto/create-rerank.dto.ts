@@ -1,10 +1,10 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { Allow, IsArray, IsBoolean, IsIn, IsInt, IsNotEmpty, IsNumber, IsObject, IsString, Min } from 'class-validator';
+import { Allow, IsArray, IsBoolean, IsInt, IsNotEmpty, IsNumber, IsObject, IsString, Min } from 'class-validator';
 import { AcceptedBy } from '../../common/validation/body-rules.js';
 import { AsGiven } from '../../common/validation/inherited-names.js';
 import { OptionalOrNull } from '../../common/validation/optional.decorator.js';
 import { FOREIGN_OPTIONS, type RerankDocument } from '../rerank.types.js';
-import { AreDocuments, isRerankBody, RETURN_DOCUMENTS } from './is-rerank-body.js';
+import { AreDocuments, IsBooleanOrItsText, isRerankBody } from './is-rerank-body.js';
 
 /**
  * Body of POST /v1/rerank. No rule here may need a conversion, since accepted bodies are used unchanged. For every
@@ -58,7 +58,7 @@ export class CreateRerankDto {
   /** Whether results carry their document. Default: false. */
   @ApiProperty({ type: Boolean, required: false, nullable: true })
   @OptionalOrNull()
-  @IsIn(RETURN_DOCUMENTS, { message: '$property must be a boolean value' })
+  @IsBooleanOrItsText()
   readonly return_documents?: boolean | 'true' | 'false' | null;
 
   /** Longer documents are cut. Cohere only. */

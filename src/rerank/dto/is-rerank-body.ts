@@ -17,6 +17,17 @@ export function AreDocuments(): PropertyDecorator {
   });
 }
 
+/** A boolean. Some clients write it as text, for servers that read both; the API description shows the boolean only. */
+export function IsBooleanOrItsText(): PropertyDecorator {
+  return ValidateBy({
+    name: 'isBooleanOrItsText',
+    validator: {
+      validate: (value: unknown) => BOOLEANS.has(value),
+      defaultMessage: () => '$property must be a boolean value',
+    },
+  });
+}
+
 /** Describes the first wrong document, as text that follows `documents`; undefined when all are valid. */
 function problemOfDocuments(documents: unknown, body: unknown): string | undefined {
   if (!Array.isArray(documents)) return ' must be an array';
@@ -36,9 +47,7 @@ function problemOfDocuments(documents: unknown, body: unknown): string | undefin
 
 type Check = (value: unknown, body: JsonObject) => boolean;
 
-/** Some clients write booleans as text, for servers that read both. */
-export const RETURN_DOCUMENTS = [true, false, 'true', 'false'] as const;
-const IN_WORDS: ReadonlySet<unknown> = new Set(RETURN_DOCUMENTS);
+const BOOLEANS: ReadonlySet<unknown> = new Set([true, false, 'true', 'false']);
 
 const isText: Check = (value) => typeof value === 'string' && value !== '';
 const isBoolean: Check = (value) => typeof value === 'boolean';
@@ -56,7 +65,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   documents: (value, body) => problemOfDocuments(value, body) === undefined,
   top_n: isPositiveInteger,
   top_k: isPositiveInteger,
-  return_documents: (value) => IN_WORDS.has(value),
+  return_documents: (value) => BOOLEANS.has(value),
   max_tokens_per_doc: isPositiveInteger,
   priority: (value) => typeof value === 'number' && Number.isFinite(value),
   rank_fields: (value) => Array.isArray(value) && value.every((field) => typeof field === 'string'),
