@@ -13,7 +13,7 @@ export function inLedger(name: string): string {
 }
 
 /**
- * The dimensions as columns of the ledger. Text that would not fit is cut: one call with an odd name must not be able to
+ * The dimensions as columns of the ledger, in a new object. Text that would not fit is cut: one call with an odd name must not be able to
  * fail the batch that it shares with others.
  */
 export function ledgerColumns(dimensions: UsageDimensions): Record<string, unknown> {
@@ -46,8 +46,22 @@ export function rateColumns({ mode, tier, priceIds }: AppliedRate) {
   return { mode, tier, price_ids: priceIds };
 }
 
-export function settledColumns({ figures, source, outcome, rate, firstTokenMs }: Omit<Settlement, 'reservation'>) {
-  return { ...figureColumns(figures), ...rateColumns(rate), source, outcome, first_token_ms: firstTokenMs };
+/** One literal: spreading three objects took more time than all the rest of a settlement's row. */
+export function settledRow(id: string, at: string, settled: Omit<Settlement, 'reservation'>) {
+  const { figures, source, outcome, rate, firstTokenMs } = settled;
+  return {
+    id,
+    at,
+    cost_nano: String(figures.costNano),
+    tokens: String(tokensOf(figures.quantities)),
+    quantities: toQuantitiesJson(figures.quantities),
+    mode: rate.mode,
+    tier: rate.tier,
+    price_ids: rate.priceIds,
+    source,
+    outcome,
+    first_token_ms: firstTokenMs,
+  };
 }
 
 export function traceColumn({ traceId }: UsageDimensions): string {

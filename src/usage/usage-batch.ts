@@ -1,7 +1,8 @@
 import { toStorableText } from '../common/storable-text.js';
 import { isoTexts } from '../common/time/clock.js';
-import { figureColumns, ledgerColumns, rateColumns, settledColumns } from './ledger-columns.js';
+import { figureColumns, ledgerColumns, settledRow } from './ledger-columns.js';
 import type { BucketState, Charge, ExtendOutcome, Extension, Reservation, UsageFigures } from './usage-store.types.js';
+import { tokensOf, toQuantitiesJson } from './units.js';
 import { amountOf, type AmountCharge, MAX_COUNT, type UsageWork } from './usage-work.js';
 
 /** One call of the database's function, whose comment says what each parameter is: `migrations/functions/usage_batch.sql`. */
@@ -48,7 +49,7 @@ class BatchWriter {
         return this.addExtension(work.extension);
       case 'settle': {
         const { reservation, ...settled } = work.settlement;
-        this.rows.settles.push({ id: reservation.id, at: begun(reservation.at), ...settledColumns(settled) });
+        this.rows.settles.push(settledRow(reservation.id, begun(reservation.at), settled));
         return;
       }
       case 'release':
@@ -82,14 +83,17 @@ class BatchWriter {
   private addReserve(reservation: Reservation): void {
     const { id, at, leaseMs, dimensions, bound, rate, charges } = reservation;
     const expiresAt = new Date(at.getTime() + leaseMs);
-    this.rows.reserves.push({
-      id,
-      at: begun(at),
-      expires_at: ended(expiresAt),
-      ...ledgerColumns(dimensions),
-      ...figureColumns(bound),
-      ...rateColumns(rate),
-    });
+    const row = ledgerColumns(dimensions);
+    row['id'] = id;
+    row['at'] = begun(at);
+    row['expires_at'] = ended(expiresAt);
+    row['cost_nano'] = String(bound.costNano);
+    row['tokens'] = String(tokensOf(bound.quantities));
+    row['quantities'] = toQuantitiesJson(bound.quantities);
+    row['mode'] = rate.mode;
+    row['tier'] = rate.tier;
+    row['price_ids'] = rate.priceIds;
+    this.rows.reserves.push(row);
     this.addCharges(charges, bound, dimensions.organisationId);
   }
 
@@ -113,10 +117,8 @@ class BatchWriter {
   private addRecord({ usage, charges }: UsageWork & { readonly kind: 'record' }): void {
     const { id, at, dimensions, ...settled } = usage;
     this.rows.records.push({
-      id,
-      at: begun(at),
       ...ledgerColumns(dimensions),
-      ...settledColumns(settled),
+      ...settledRow(id, begun(at), settled),
       buckets: charges.map(({ charge }) => this.place(charge, dimensions.organisationId, true)),
       amounts: charges.map(({ amount }: AmountCharge) => String(amount)),
     });
