@@ -12,7 +12,8 @@ import { readString } from '../src/common/json/read.js';
 import { type ByteProvider, startByteProvider } from './support/byte-provider.js';
 import { GatewayProcess } from './support/gateway-process.js';
 import { jsonOf, send } from './support/send.js';
-import { ADMIN_KEY } from './support/test-app.js';
+import { ADMIN_KEY, ENCRYPTION_KEY } from './support/test-app.js';
+import { testDatabase } from './support/test-database.js';
 
 const MIB = 1_048_576;
 const CHUNK_BYTES = 64 * 1_024;
@@ -32,8 +33,10 @@ let headers: Readonly<Record<string, string>>;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'tollgate-volume-'));
   provider = await startByteProvider();
-  const settings = { DATA_DIR: join(folder, 'data'), TOLLGATE_ADMIN_KEY: ADMIN_KEY, EGRESS_ALLOW: '127.0.0.1' };
-  gateway = new GatewayProcess({ ...settings, LOG_LEVEL: 'warn' }, folder);
+  const database = await testDatabase();
+  await database.empty();
+  const keys = { TOLLGATE_ADMIN_KEY: ADMIN_KEY, TOLLGATE_ENCRYPTION_KEY: ENCRYPTION_KEY };
+  gateway = new GatewayProcess({ ...database.settings, ...keys, EGRESS_ALLOW: '127.0.0.1', LOG_LEVEL: 'warn' }, folder);
   url = await gateway.url();
   const key = { name: 'files', provider: 'openai-compatible', config: { base_url: provider.url } };
   const made = await send(`${url}/v1/virtual-keys`, {

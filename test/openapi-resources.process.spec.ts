@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { ASSISTANTS_ROUTES } from '../src/assistants/assistants.routes.js';
 import { BATCH_ROUTES } from '../src/batches/batch.routes.js';
@@ -8,13 +5,12 @@ import { FILE_ROUTES } from '../src/batches/file.routes.js';
 import { type JsonObject, readArray, readObject, readString } from '../src/common/json/read.js';
 import { FINE_TUNING_ROUTES } from '../src/fine-tuning/fine-tuning.routes.js';
 import { hasJsonBody, methodOf } from '../src/gateway/relay/relay-route.js';
+import { type DocumentedGateway, startDocumentedGateway } from './support/documented-gateway.js';
 import { type FakeProvider, json, startFakeProvider } from './support/fake-provider.js';
 import { forEvery } from './support/for-every.js';
-import { GatewayClient } from './support/gateway-client.js';
-import { GatewayProcess } from './support/gateway-process.js';
+import type { GatewayClient } from './support/gateway-client.js';
 import { NEW_BATCH, NEW_JOB, NEW_RUN, RELAYED_ANSWERS } from './support/openai-answers.js';
-import { ApiDocument, fillIn } from './support/openapi.js';
-import { ADMIN_KEY } from './support/test-app.js';
+import { type ApiDocument, fillIn } from './support/openapi.js';
 
 const AREAS = {
   Batches: BATCH_ROUTES,
@@ -127,22 +123,17 @@ const REQUIRED: Readonly<Record<string, readonly string[]>> = {
   FineTuningJob: (TABLES['FineTuningJob'] ?? []).slice(0, 15),
 };
 
-let gateway: GatewayProcess;
+let gateway: DocumentedGateway;
 let provider: FakeProvider;
-let folder: string;
 let client: GatewayClient;
 let document: JsonObject;
 let api: ApiDocument;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'tollgate-document-'));
   provider = await startFakeProvider();
-  const settings = { TOLLGATE_ADMIN_KEY: ADMIN_KEY, EGRESS_ALLOW: '127.0.0.1', LOG_LEVEL: 'warn' };
-  // The schemas come from a plugin of the build, so the test starts the built gateway.
-  gateway = new GatewayProcess({ DATA_DIR: join(folder, 'data'), ...settings }, folder);
-  client = new GatewayClient(await gateway.url());
+  gateway = await startDocumentedGateway({ EGRESS_ALLOW: '127.0.0.1', LOG_LEVEL: 'warn' });
+  ({ client, document: api } = gateway);
   document = await client.read('/docs/openapi.json');
-  api = new ApiDocument(JSON.parse(JSON.stringify(document)));
   await client.create('/v1/virtual-keys', {
     name: 'relay',
     slug: 'relay',
@@ -152,9 +143,8 @@ beforeAll(async () => {
   });
 }, 60_000);
 afterAll(async () => {
-  await gateway.kill();
+  await gateway.close();
   await provider.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** The part of the document at this path. */
