@@ -7,6 +7,7 @@ import { WebhookFormats1795219250005 } from './1795219250005-webhook-formats.js'
 import { AssertedIdentities1795674100000 } from './1795674100000-asserted-identities.js';
 import { AudiencesOfServers1795674200000 } from './1795674200000-audiences-of-servers.js';
 import { SecretDestinations1795674300000 } from './1795674300000-secret-destinations.js';
+import { McpGrants1795690000000 } from './1795690000000-mcp-grants.js';
 
 /** In order of application. Classes, not file patterns: the same list works from source, build and tests. */
 export const MIGRATIONS = [
@@ -19,4 +20,5 @@ export const MIGRATIONS = [
   AssertedIdentities1795674100000,
   AudiencesOfServers1795674200000,
   SecretDestinations1795674300000,
+  McpGrants1795690000000,
 ] as const;

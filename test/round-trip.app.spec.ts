@@ -86,6 +86,8 @@ describe('updates with a resource as it was read', () => {
         metadata: { team: 'a' },
         expires_at: 4_000_000_000,
         rate_limits: [{ type: 'requests', unit: 'rpm', value: 5 }],
+        allowed_mcp_servers: ['issues'],
+        allowed_mcp_tools: ['issues/get_*'],
       },
     ],
     [

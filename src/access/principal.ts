@@ -1,4 +1,5 @@
 import type { EntityManager } from 'typeorm';
+import type { McpGrants } from './mcp-grants.js';
 import type { Scope } from './scopes.js';
 
 /** The person behind a `user` key. */
@@ -30,6 +31,8 @@ export interface Principal {
   /** Where the client and the key say nothing. */
   readonly defaultMetadata: Readonly<Record<string, string>>;
   readonly rateLimits: readonly RateLimit[];
+  /** The MCP servers and tools of an API key; absent: all. */
+  readonly mcpGrants?: McpGrants;
   /** End of the API key; null: never. Who comes with a token has none: the token ends by itself. */
   readonly expiresAt: Date | null;
   /** Runs in the transaction of a create, with the id of the new resource: for `Idempotency-Key`. */

@@ -52,6 +52,14 @@ export class ApiKey {
   @Column({ name: 'rate_limits', type: 'jsonb', default: [] })
   rateLimits!: RateLimit[];
 
+  /** Slugs or ids; null: all. */
+  @Column({ name: 'allowed_mcp_servers', type: 'text', array: true, nullable: true })
+  allowedMcpServers!: string[] | null;
+
+  /** Patterns `<server>/<tool>`; null: all. */
+  @Column({ name: 'allowed_mcp_tools', type: 'text', array: true, nullable: true })
+  allowedMcpTools!: string[] | null;
+
   @Column({ name: 'expires_at', type: 'timestamptz', nullable: true })
   expiresAt!: Date | null;
 

@@ -39,6 +39,10 @@ export class ApiKeyResponse {
   readonly metadata: Record<string, string>;
   /** How many requests the key may send. */
   readonly rate_limits: RateLimitDto[];
+  /** The MCP servers that the key may use, by slug or id; null: all. */
+  readonly allowed_mcp_servers: string[] | null;
+  /** The tools of MCP servers that the key may use, as patterns `<server>/<tool>`; null: all. */
+  readonly allowed_mcp_tools: string[] | null;
   /** Unix seconds; null: never. */
   readonly expires_at: number | null;
   /** Unix seconds, at most a minute old; null: never. */
@@ -73,6 +77,8 @@ export function toApiKeyResponse(key: ApiKey, now: Date): ApiKeyResponse {
     user: key.user,
     metadata: key.metadata,
     rate_limits: key.rateLimits,
+    allowed_mcp_servers: key.allowedMcpServers,
+    allowed_mcp_tools: key.allowedMcpTools,
     expires_at: toUnixSeconds(key.expiresAt),
     last_used_at: toUnixSeconds(key.lastUsedAt),
     created_by: key.createdBy,

@@ -60,6 +60,7 @@ function toPrincipal(key: ApiKey, defaultMetadata: Readonly<Record<string, strin
     enforcedMetadata: key.metadata,
     defaultMetadata,
     rateLimits: key.rateLimits,
+    mcpGrants: { servers: key.allowedMcpServers, tools: key.allowedMcpTools },
     expiresAt: key.expiresAt,
   };
 }

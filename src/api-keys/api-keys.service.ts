@@ -53,13 +53,17 @@ export class ApiKeysService {
     assertGrantable(principal, dto.scopes);
     const { name, description = null, scopes, type = 'service', metadata = {}, user = null } = dto;
     const { rate_limits: rateLimits = [] } = dto;
+    const mcpGrants = {
+      allowedMcpServers: dto.allowed_mcp_servers ?? null,
+      allowedMcpTools: dto.allowed_mcp_tools ?? null,
+    };
     const expiresAt = fromUnixSeconds(dto.expires_at) ?? null;
     assertMayAssert(principal, user);
-    assertWithinBounds(principal, { expiresAt, metadata, rateLimits });
+    assertWithinBounds(principal, { expiresAt, metadata, rateLimits, ...mcpGrants });
     const workspaceId = await this.workspaceOf(principal, dto);
     const { organisationId } = principal;
     return this.apiKeys.manager.transaction(async (manager) => {
-      const bounds = { scopes, metadata, rateLimits, expiresAt };
+      const bounds = { scopes, metadata, rateLimits, expiresAt, ...mcpGrants };
       const row = { organisationId, workspaceId, name, description, type, user, createdBy: principal.id };
       const issued = await this.issuer.issue(manager, { ...row, ...bounds });
       await this.audit.record(
@@ -116,6 +120,8 @@ export class ApiKeysService {
       scopes,
       metadata,
       rateLimits,
+      allowedMcpServers: dto.allowed_mcp_servers,
+      allowedMcpTools: dto.allowed_mcp_tools,
       expiresAt: fromUnixSeconds(dto.expires_at),
     });
     const fixed = await this.workspaces.fixedFieldsOf(principal, dto);

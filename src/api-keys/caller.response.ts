@@ -46,6 +46,10 @@ export class CallerResponse {
   readonly metadata: Record<string, string>;
   /** How many requests the key may make. */
   readonly rate_limits: RateLimitDto[];
+  /** The MCP servers that the key may use, by slug or id; null: all. */
+  readonly allowed_mcp_servers: string[] | null;
+  /** The tools of MCP servers that the key may use, as patterns `<server>/<tool>`; null: all. */
+  readonly allowed_mcp_tools: string[] | null;
   /** Unix seconds; null: never, or a token. */
   readonly expires_at: number | null;
 }

@@ -54,13 +54,27 @@ function callerOf({ anyCaller }: Request): Caller {
   return anyCaller;
 }
 
-function factsOf(
-  caller: Caller,
-): Pick<CallerResponse, 'id' | 'name' | 'user' | 'metadata' | 'rate_limits' | 'expires_at'> {
-  if (caller.kind === 'admin_token') {
-    return { id: caller.token.subject, name: null, user: null, metadata: {}, rate_limits: [], expires_at: null };
-  }
-  const { id, name = null, user, enforcedMetadata, rateLimits, expiresAt } = caller.principal;
-  const facts = { id, name, user, metadata: enforcedMetadata, expires_at: toUnixSeconds(expiresAt) };
-  return { ...facts, rate_limits: [...rateLimits] };
+function factsOf(caller: Caller): Omit<CallerResponse, 'object' | 'type' | 'scopes' | 'organisation' | 'workspaces'> {
+  if (caller.kind === 'admin_token') return { ...NO_BOUNDS, id: caller.token.subject };
+  const { id, name = null, user, enforcedMetadata, rateLimits, mcpGrants, expiresAt } = caller.principal;
+  return {
+    id,
+    name,
+    user,
+    metadata: enforcedMetadata,
+    rate_limits: [...rateLimits],
+    allowed_mcp_servers: mcpGrants?.servers?.slice() ?? null,
+    allowed_mcp_tools: mcpGrants?.tools?.slice() ?? null,
+    expires_at: toUnixSeconds(expiresAt),
+  };
 }
+
+const NO_BOUNDS = {
+  name: null,
+  user: null,
+  metadata: {},
+  rate_limits: [],
+  allowed_mcp_servers: null,
+  allowed_mcp_tools: null,
+  expires_at: null,
+};

@@ -1,3 +1,4 @@
+import { coversTools } from '../access/mcp-grants.js';
 import type { KeyUser, Principal } from '../access/principal.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { isSameValue } from '../common/same-value.js';
@@ -5,7 +6,7 @@ import { toUnixSeconds } from '../common/time/unix-time.js';
 import type { ApiKey } from './api-key.entity.js';
 
 /** What holds a key in, whatever its scopes are. */
-type Bounds = Pick<ApiKey, 'expiresAt' | 'metadata' | 'rateLimits'>;
+type Bounds = Pick<ApiKey, 'expiresAt' | 'metadata' | 'rateLimits' | 'allowedMcpServers' | 'allowedMcpTools'>;
 
 /** A caller can never hand out what it lacks. */
 export function assertGrantable(principal: Principal, scopes: readonly string[]): void {
@@ -30,6 +31,7 @@ export function assertWithinBounds(principal: Principal, key: Bounds): void {
   assertNoLongerLife(principal, key);
   assertSameMetadata(principal, key);
   assertNoHigherRates(principal, key);
+  assertNoFurtherMcp(principal, key);
 }
 
 function assertNoLongerLife({ expiresAt: end }: Principal, { expiresAt }: Bounds): void {
@@ -51,6 +53,18 @@ function assertNoHigherRates({ rateLimits: own }: Principal, { rateLimits }: Bou
       'rate_limits',
       `rate_limits must hold at most ${value} requests (${unit}), as the caller itself does.`,
     );
+  }
+}
+
+/** Names are compared as they are written: a slug does not stand for the id of its server. */
+function assertNoFurtherMcp({ mcpGrants }: Principal, { allowedMcpServers, allowedMcpTools }: Bounds): void {
+  const { servers = null, tools = null } = mcpGrants ?? {};
+  if (servers !== null && !(allowedMcpServers?.every((server) => servers.includes(server)) ?? false)) {
+    throw denied('allowed_mcp_servers', 'allowed_mcp_servers must be among those of the caller itself.');
+  }
+  const isCovered = (tool: string): boolean => tools?.some((own) => coversTools(own, tool)) ?? true;
+  if (tools !== null && !(allowedMcpTools?.every(isCovered) ?? false)) {
+    throw denied('allowed_mcp_tools', 'allowed_mcp_tools must be covered by the patterns of the caller itself.');
   }
 }
 

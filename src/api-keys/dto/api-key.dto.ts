@@ -17,8 +17,10 @@ import {
   Min,
   ValidateNested,
 } from 'class-validator';
+import { TOOL_PATTERN } from '../../access/mcp-grants.js';
 import { RATE_LIMIT_UNITS, type RateLimitUnit } from '../../access/principal.js';
 import { SCOPES, type Scope } from '../../access/scopes.js';
+import { SLUG_PATTERN } from '../../common/slug.js';
 import { LAST_SECOND } from '../../common/time/unix-time.js';
 import { ReadOnlyFields } from '../../common/validation/fixed-fields.decorator.js';
 import { IsMetadata } from '../../common/validation/is-metadata.decorator.js';
@@ -28,6 +30,10 @@ import { IsUserClaims } from './is-user-claims.decorator.js';
 
 /** Thirty days: long enough for any rollout, short enough that an old key does not live on by accident. */
 const MAX_TRANSITION_SECONDS = 30 * 86_400;
+
+/** Checked with each call. */
+const MAX_MCP_SERVERS = 256;
+const MAX_MCP_TOOLS = 256;
 
 /** To MCP servers, `api_key:<id>` is a key without a user. */
 const NOT_A_MACHINE = /^(?!api_key:)/i;
@@ -123,6 +129,32 @@ class ApiKeyFieldsDto {
   @ValidateNested({ each: true })
   @Type(() => RateLimitDto)
   readonly rate_limits?: RateLimitDto[];
+
+  /**
+   * The MCP servers that the key may use, by slug or id; null: all. For those of the caller's own list only, if it has one.
+   * @example ["issue-tracker"]
+   */
+  @OptionalOrNull()
+  @IsArray()
+  @ArrayMaxSize(MAX_MCP_SERVERS)
+  @ArrayUnique()
+  @IsString({ each: true })
+  @Length(1, 255, { each: true })
+  @Matches(SLUG_PATTERN, { each: true, message: '$property must be slugs or ids of MCP servers' })
+  readonly allowed_mcp_servers?: string[] | null;
+
+  /**
+   * The tools of MCP servers that the key may use, as patterns of `<server>/<tool>` in which `*` stands for any characters;
+   * null: all. For those that the caller's own patterns cover only, if it has some.
+   * @example ["issue-tracker/get_*"]
+   */
+  @OptionalOrNull()
+  @IsArray()
+  @ArrayMaxSize(MAX_MCP_TOOLS)
+  @ArrayUnique()
+  @Matches(TOOL_PATTERN, { each: true, message: '$property must be <server>/<tool>, each with * for any characters' })
+  @IsStorable()
+  readonly allowed_mcp_tools?: string[] | null;
 
   /** Required with an administrator's token; with an API key it can only be the key's own. */
   @Optional()

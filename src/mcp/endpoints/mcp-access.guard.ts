@@ -12,6 +12,7 @@ import { isStateless } from '../protocol-revision.js';
 import { McpProxy } from '../proxy/mcp-proxy.js';
 import { readMessage } from './mcp-message.js';
 import { type McpCallContext, mcpCallOf } from './mcp-request.js';
+import { toolAccessOf } from './tool-access.js';
 
 /**
  * Whether an authenticated caller may make this call: number of concurrent calls, session, transport of the server, body,
@@ -80,10 +81,11 @@ export class McpAccessGuard implements CanActivate {
     return sessionId;
   }
 
-  /** McpCallInterceptor answers the call of a disabled tool, with a JSON-RPC error and status 200. */
+  /** McpCallInterceptor answers the call of a denied tool, with a JSON-RPC error and status 200. */
   private checkTools(call: McpCallContext): void {
-    const { message, server, endpoint } = call;
-    call.denial = message && denyToolCalls(message.inspected, (tool) => !server.disabledTools.has(tool));
+    const { message, endpoint } = call;
+    const mayUse = toolAccessOf(call);
+    call.denial = message && mayUse && denyToolCalls(message.inspected, mayUse);
     // On the older transport, a JSON-RPC error would have to come on the other stream.
     if (call.denial !== undefined && endpoint === 'messages') {
       throw new GatewayError('permission_denied', { param: 'params.name' });

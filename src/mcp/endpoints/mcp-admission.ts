@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { mayUseServer } from '../../access/mcp-grants.js';
 import type { Principal } from '../../access/principal.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { type MaybePromise, chain, toRejection } from '../../common/maybe-promise.js';
@@ -7,7 +8,7 @@ import { AppConfig } from '../../config/environment.js';
 import { McpAuthentication } from '../../identity/authenticators/mcp-authentication.js';
 import { resourceAt } from '../../identity/authenticators/protected-resource.js';
 import type { McpServerIdentity } from '../../identity/config/identity-config.js';
-import { McpServerDirectory } from '../servers/mcp-server.directory.js';
+import { McpServerDirectory, noSuchServer } from '../servers/mcp-server.directory.js';
 import type { UsableMcpServer } from '../servers/usable-mcp-server.js';
 import { resourcePath } from './mcp-address.js';
 import type { AddressedServer, AuthenticatedMcpCaller, IncomingMcpRequest } from './mcp-request.js';
@@ -100,6 +101,7 @@ export class McpAdmission {
     return chain(this.authentication.callerOf(evidence, identity, now), (caller) => {
       // A valid token gets what it would get at a server of another organisation.
       if (server === undefined) throw new GatewayError('not_found');
+      if (!mayUseServer(caller.principal.mcpGrants, server)) throw noSuchServer('not among allowed_mcp_servers');
       return { server, identity, caller };
     });
   }

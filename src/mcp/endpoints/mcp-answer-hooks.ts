@@ -16,6 +16,7 @@ import type { McpHooks } from '../proxy/mcp-proxy.types.js';
 import type { McpMessage } from './mcp-message.js';
 import type { McpCallContext } from './mcp-request.js';
 import { OpenStreams } from './open-streams.js';
+import { toolAccessOf } from './tool-access.js';
 
 const SESSION_ID_REFUSED = 'The MCP server answered with a session id that is too long, or not visible ASCII.';
 
@@ -64,16 +65,13 @@ export class McpAnswerHooks {
     // Without a limit: the address in it is bounded already.
     const seal = { seal: (text: string) => this.bind(text, owner, Infinity) };
     const mayHoldTools = isStream || listsTools(call.message);
-    const { disabledTools } = server;
-    const hidesTools = disabledTools.size > 0 && mayHoldTools;
-    if (isLegacy && !isStream) return hidesTools ? new NoBody() : undefined;
+    const mayUse = mayHoldTools ? toolAccessOf(call) : undefined;
+    if (isLegacy && !isStream) return mayUse && new NoBody();
     return filterChain(
       isLegacy
         ? new EndpointRewriter((endpoint) => clientEndpoint(endpoint, server.url, messagesPathOf(request), seal))
         : undefined,
-      hidesTools
-        ? toolListFilter(head, (tool) => !disabledTools.has(tool), this.config.MAX_JSON_BODY_BYTES)
-        : undefined,
+      mayUse && toolListFilter(head, mayUse, this.config.MAX_JSON_BODY_BYTES),
     );
   }
 }

@@ -110,10 +110,15 @@ const AMBIGUOUS: Meaning = { server: undefined, isAmbiguous: true };
 
 function theServer({ server, isAmbiguous }: Meaning): UsableMcpServer {
   if (server !== undefined) return server;
-  if (!isAmbiguous) throw new GatewayError('not_found', { message: 'There is no such MCP server.' });
+  if (!isAmbiguous) throw noSuchServer();
   throw new GatewayError('conflict', {
     message: 'Several workspaces have an MCP server of this name; put the workspace before it in the address.',
   });
+}
+
+/** @param reason for the log */
+export function noSuchServer(reason?: string): GatewayError {
+  return new GatewayError('not_found', { message: 'There is no such MCP server.', reason });
 }
 
 function preferred(rows: readonly McpServer[], hasWorkspace: boolean): readonly McpServer[] {
