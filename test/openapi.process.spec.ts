@@ -408,14 +408,15 @@ async function refsFor(path: string, made: unknown): Promise<readonly unknown[]>
   return [made, first?.['id']];
 }
 
+/** At a price: what costs nothing makes no group. */
 async function rerankLocally(): Promise<void> {
+  await client.create('/v1/prices', { provider: 'local', model: 'bm25', unit: 'request', price: '0.001' });
   const headers = { 'x-gateway-virtual-key': 'local' };
   const { status } = await client.post('/v1/rerank', { model: 'bm25', query: 'a', documents: ['a'] }, headers);
   expect(status).toBe(200);
 }
 
-/** The status of a success. */
-/** A PUT that may create has two. */
+/** Statuses of a success: a PUT that may create has two. */
 function statusesOf(operation: Operation): readonly string[] {
   return Object.keys(operation.details.responses)
     .filter((status) => status.startsWith('2'))

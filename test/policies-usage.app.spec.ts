@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { AuditService } from '../src/audit/audit.service.js';
 import { readArray } from '../src/common/json/read.js';
+import { eventually } from './support/eventually.js';
 import type { GatewayClient } from './support/gateway-client.js';
 import { onServer } from './support/services.js';
 import { type Answer, brokenRulesOf, jsonOf, refusalOf } from './support/send.js';
 import { addTenant, type Tenant } from './support/tenants.js';
-import { COST, startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
+import { COST, scored, startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
 
 const PATH = '/v1/policies/usage-limits';
 const UUID = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
@@ -63,6 +64,36 @@ describe('the usage of a policy', () => {
       usage: [{ object: 'usage-entity' }, { object: 'usage-entity' }],
     });
     expect(await admin.read(`${PATH}/${id}`)).not.toHaveProperty('usage');
+  });
+
+  it('deletes a group, which starts from nothing with its next call', async () => {
+    const id = await make({ credit_limit: COST, periodic_reset: 'monthly' });
+    const entities = `${PATH}/${id}/entities`;
+    await callAs('alice');
+    expect((await callAs('alice')).status).toBe(412);
+    const [entity] = await admin.list(entities);
+    expect((await admin.delete(`${entities}/${String(entity?.['id'])}`)).status).toBe(204);
+    expect(await admin.list(entities)).toEqual([]);
+    expect((await callAs('alice')).status).toBe(200);
+    const [entry] = await admin.list(`/v1/audit-logs?resource=${id}`);
+    expect(entry).toMatchObject({ action: 'policies.delete', changed_fields: [`entities.${String(entity?.['id'])}`] });
+  });
+
+  it('does not delete a group while a call of it is in flight, nor one that does not exist', async () => {
+    const id = await make({ credit_limit: 1, periodic_reset: 'monthly' });
+    const entities = `${PATH}/${id}/entities`;
+    const held: (() => void)[] = [];
+    gateway.provider.replyWith((response, call) => held.push(() => scored()(response, call)));
+    const answer = callAs('alice');
+    await eventually(() => held.length === 1);
+    const [entity] = await admin.list(entities);
+    const refused = await admin.delete(`${entities}/${String(entity?.['id'])}`);
+    expect([refused.status, jsonOf(refused)['error']]).toEqual([409, expect.objectContaining({ code: 'conflict' })]);
+    held[0]?.();
+    expect((await answer).status).toBe(200);
+    await eventually(async () => (await admin.delete(`${entities}/${String(entity?.['id'])}`)).status === 204);
+    for (const missing of [String(entity?.['id']), randomUUID(), 'alice'])
+      expect((await admin.delete(`${entities}/${missing}`)).status).toBe(404);
   });
 
   it('reports a group as exhausted after a refusal until the limit is raised', async () => {

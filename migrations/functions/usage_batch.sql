@@ -6,7 +6,8 @@
 --   2. a call is admitted only if its amount fits beside all that is used and reserved, in all of its buckets (step 4);
 --   3. what is reserved is written in the transaction that says so (steps 4 and 5), together with the reservation's row, which
 --      remembers the amount of each bucket;
---   4. a reservation ends once: the statement that deletes its row returns its amounts and charges what was used (step 3).
+--   4. a reservation ends once: the statement that deletes its row returns its amounts and charges what was used (step 3);
+--   5. a bucket that was deleted before its lock was granted sends the batch back to its sender (step 4).
 -- A settlement charges what the provider reports, which can be more than the bound; that is the caller's bound, not this
 -- function's.
 --
@@ -40,7 +41,7 @@ DECLARE
   v_touched uuid[] := '{}'; v_more uuid[]; v_spent bigint[]; v_held bigint[];
   -- Of p_buckets, by their place. The id is null while there is no row; the group is policy and window; the limit is that of
   -- a bucket whose next refusal is to be noted.
-  b_id uuid[] := '{}'; b_unit text[]; b_used bigint[]; b_reserved bigint[]; b_group integer[]; b_needed boolean[];
+  b_id uuid[] := '{}'; b_locked uuid[]; b_unit text[]; b_used bigint[]; b_reserved bigint[]; b_group integer[]; b_needed boolean[];
   b_limit bigint[]; b_ordinal integer[] := '{}'; b_added bigint[] := '{}';
   -- Of the groups: the number of buckets.
   g_last integer[];
@@ -160,9 +161,12 @@ BEGIN
     WITH truth AS (
       SELECT e.id, e.at, s.is_released, s.cost_nano, s.tokens, s.quantities, s.source, s.outcome, s.mode, s.tier,
         s.price_ids, s.first_token_ms, e.bucket_ids, e.amounts AS presumed, e.charged_at,
+        -- A bucket that is gone keeps its amount, which nothing counts any more: the others must not take its place.
         ARRAY(
-          SELECT CASE WHEN s.is_released THEN 0 WHEN b.unit = 'cost' THEN s.cost_nano ELSE s.tokens END
-          FROM unnest(e.bucket_ids) WITH ORDINALITY AS c(id, place) JOIN usage_buckets b ON b.id = c.id ORDER BY c.place
+          SELECT CASE WHEN s.is_released THEN 0 WHEN b.unit IS NULL THEN c.amount WHEN b.unit = 'cost' THEN s.cost_nano
+            ELSE s.tokens END
+          FROM unnest(e.bucket_ids, e.amounts) WITH ORDINALITY AS c(id, amount, place)
+          LEFT JOIN usage_buckets b ON b.id = c.id ORDER BY c.place
         ) AS amounts
       FROM jsonb_to_recordset(p_settles) AS s(id uuid, at timestamptz, is_released boolean, cost_nano bigint,
         tokens bigint, quantities jsonb, source varchar(16), outcome varchar(16), mode varchar(16), tier integer,
@@ -190,17 +194,20 @@ BEGIN
   END IF;
 
   -- 4. Admit. First what the buckets hold now, under their locks.
-  SELECT array_agg(k.unit ORDER BY k.place), array_agg(COALESCE(b.used, 0) ORDER BY k.place),
+  SELECT array_agg(b.id ORDER BY k.place), array_agg(k.unit ORDER BY k.place), array_agg(COALESCE(b.used, 0) ORDER BY k.place),
     array_agg(COALESCE(b.reserved, 0) ORDER BY k.place), array_agg(k.is_needed ORDER BY k.place),
     array_agg(k.group_no ORDER BY k.place), array_agg(
       CASE WHEN b.used > 0 AND (b.exhausted_at IS NULL OR b.credit_limit < k.credit_limit) THEN k.credit_limit END
       ORDER BY k.place)
-  INTO b_unit, b_used, b_reserved, b_needed, b_group, b_limit
+  INTO b_locked, b_unit, b_used, b_reserved, b_needed, b_group, b_limit
   FROM (
     SELECT *, dense_rank() OVER (ORDER BY policy_id, window_id)::integer AS group_no
     FROM ROWS FROM (jsonb_to_recordset(p_buckets) AS (policy_id uuid, window_id varchar(16), unit text, is_needed boolean,
       credit_limit bigint)) WITH ORDINALITY AS k(policy_id, window_id, unit, is_needed, credit_limit, place)
   ) k LEFT JOIN usage_buckets b ON b.id = b_id[k.place];
+  IF v_count > 0 AND b_locked IS DISTINCT FROM b_id THEN
+    RAISE EXCEPTION 'a bucket was deleted meanwhile' USING ERRCODE = '40001';
+  END IF;
   IF array_position(b_id, NULL) IS NOT NULL THEN
     SELECT array_agg(COALESCE(l.ordinal, 0) ORDER BY k.policy_id, k.window_id) INTO g_last
     FROM (
@@ -239,6 +246,7 @@ BEGIN
       v_left := p_charge_limits[v_c] - b_used[v_b] - COALESCE(c_held[v_c], 0);
       v_verdict := CASE
         WHEN r_known[v_r] THEN 0
+        WHEN b_id[v_b] IS NULL AND b_unit[v_b] = 'cost' AND p_charge_amounts[v_c] = 0 THEN 0
         WHEN p_charge_enforced[v_c] AND p_charge_amounts[v_c] > 0 AND p_charge_amounts[v_c] > v_left THEN 3
         WHEN b_id[v_b] IS NULL AND NOT r_extends[v_r] AND g_last[b_group[v_b]] >= p_max_buckets THEN 2
         WHEN p_charge_enforced[v_c] AND p_charge_amounts[v_c] > 0
@@ -266,10 +274,11 @@ BEGIN
     END IF;
     o_outcomes[v_r] := v_outcome;
 
-    -- Reserve: in all of its buckets or in none.
+    -- Reserve: in all of its buckets or in none. What costs nothing makes no bucket that counts costs.
     FOR v_c IN p_starts[v_r] .. p_starts[v_r + 1] - 1 LOOP
       v_b := p_charge_buckets[v_c];
-      IF v_outcome = 0 AND o_verdicts[v_c] = 0 AND NOT r_known[v_r] AND (b_id[v_b] IS NOT NULL OR NOT r_extends[v_r]) THEN
+      IF v_outcome = 0 AND o_verdicts[v_c] = 0 AND NOT r_known[v_r] AND (b_id[v_b] IS NOT NULL
+        OR NOT r_extends[v_r] AND (p_charge_amounts[v_c] > 0 OR b_unit[v_b] <> 'cost')) THEN
         -- A counter that is full takes no more. The reservation remembers what it holds, and gives back no more than that.
         IF p_charge_amounts[v_c] > c_most - b_reserved[v_b] THEN
           p_charge_amounts[v_c] := GREATEST(c_most - b_reserved[v_b], 0);
@@ -323,6 +332,7 @@ BEGIN
       WITH ORDINALITY AS k(policy_id, bucket_hash, window_id, organisation_id, workspace_id, value_key, unit,
         credit_limit, alert_threshold, resets_at, place)
     WHERE b_ordinal[k.place] IS NOT NULL;
+    PERFORM usage_warn_of_groups(p_buckets, b_ordinal, p_max_buckets);
   END IF;
   IF b_added <> '{}' THEN
     UPDATE usage_buckets b
@@ -364,7 +374,7 @@ BEGIN
         p_charge_amounts[p_starts[q.place] : p_starts[q.place + 1] - 1],
         o_verdicts[p_starts[q.place] : p_starts[q.place + 1] - 1]
       ) WITH ORDINALITY AS c(bucket, amount, verdict, place)
-      WHERE c.verdict = 0
+      WHERE c.verdict = 0 AND b_id[c.bucket] IS NOT NULL
     ) c
     WHERE o_outcomes[q.place] = 0 AND NOT r_known[q.place] AND NOT r_extends[q.place]
     ORDER BY q.id ON CONFLICT DO NOTHING;

@@ -155,6 +155,13 @@ export class AppConfig extends EgressSettings {
   @Max(3_660)
   readonly USAGE_COUNTER_DAYS: number = 90;
 
+  /** Most groups of a usage limit in one period. A call that would make one more is refused. */
+  @ToNumber()
+  @IsInt()
+  @Min(100)
+  @Max(10_000_000)
+  readonly USAGE_MAX_GROUPS: number = 100_000;
+
   /** What happens to a call whose model has no price where a limit on costs applies. */
   @IsIn(['refuse', 'allow'])
   readonly USAGE_UNPRICED: 'refuse' | 'allow' = 'refuse';

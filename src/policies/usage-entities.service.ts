@@ -64,6 +64,26 @@ export class UsageEntitiesService {
     await this.resetBucket(principal, policy, bucket);
   }
 
+  /**
+   * Deletes one group: it starts from nothing with its next call, and makes room for another group.
+   * @throws GatewayError `not_found`; `conflict` while calls of the group are in flight
+   */
+  async delete(principal: Principal, ref: string, entityId: string): Promise<void> {
+    const policy = await this.policies.get(principal, ref);
+    const { organisationId, id: policyId } = policy;
+    const bucket = isUuid(entityId) ? await this.buckets.find({ organisationId, policyId, id: entityId }) : null;
+    if (bucket === null) throw new GatewayError('not_found');
+    await this.policies.rows.manager.transaction(async (manager) => {
+      const result = await this.usage.deleteBucket(bucket, organisationId, manager);
+      if (result === 'missing') throw new GatewayError('not_found');
+      if (result === 'in_use')
+        throw new GatewayError('conflict', {
+          message: 'Calls of this group are in flight. Try again when they have ended.',
+        });
+      await this.audit.record(manager, principal, entryOf('delete', policy, [`entities.${bucket.id}`]));
+    });
+  }
+
   private async resetBucket(principal: Principal, policy: UsagePolicy, bucket: UsageBucket | null): Promise<void> {
     const { organisationId } = policy;
     const adjustment = { organisationId, actorId: principal.id, reason: 'reset by hand', at: this.clock.now() };

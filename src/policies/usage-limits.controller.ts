@@ -158,4 +158,17 @@ export class UsageLimitsController {
   ): Promise<void> {
     await this.entities.reset(principal, ref, entityId);
   }
+
+  /** Deletes one group of a usage limit: it starts from nothing with its next call. 409 while calls of it are in flight. */
+  @Delete(':ref/entities/:entity_id')
+  @HttpCode(204)
+  @RequireScope('policies.update')
+  @MayFail('conflict')
+  async deleteUsageLimitEntity(
+    @CurrentPrincipal() principal: Principal,
+    @Param('ref') ref: string,
+    @Param('entity_id') entityId: string,
+  ): Promise<void> {
+    await this.entities.delete(principal, ref, entityId);
+  }
 }

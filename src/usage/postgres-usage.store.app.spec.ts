@@ -704,6 +704,64 @@ onServer('two gateways that need the same new bucket (needs DATABASE_URL)', () =
   });
 });
 
+onServer('buckets that are deleted while calls go on (needs DATABASE_URL)', () => {
+  it('makes the bucket again for a call that waited for the lock of the deleted one', async () => {
+    const charge = chargeOf();
+    const store = open();
+    const spent = reservationOf([charge], { bound: cost(90n) });
+    await store.reserve(spent);
+    await store.settle(settlementOf(spent));
+    const other = dataSource.createQueryRunner();
+    await other.startTransaction();
+    expect(await store.deleteBucket(charge, ORGANISATION, other.manager)).toBe('deleted');
+    const outcome = store.reserve(reservationOf([charge], { bound: cost(60n) }));
+    await eventually(async () => {
+      const [waiting] = await dataSource.query(
+        `SELECT count(*)::integer AS count FROM pg_stat_activity
+         WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%usage_batch%'`,
+      );
+      return waiting.count > 0;
+    });
+    await other.commitTransaction();
+    await other.release();
+    expect((await outcome).kind).toBe('admitted');
+    expect(await seen.bucket(charge)).toEqual({ used: 0n, reserved: 60n, epoch: 0 });
+    expect((await store.reserve(reservationOf([charge], { bound: cost(60n) }))).kind).toBe('contended');
+  });
+
+  it('refuses no call, never exceeds a limit, and loses no count', async () => {
+    const charge = chargeOf({ limit: 100n });
+    const groups = Array.from({ length: 4 }, (_, index) => ({ ...charge, bucketHash: `group-${index}` }));
+    const stores = [open(), open()];
+    let isOver = false;
+    let calls = 0;
+    const callers = Array.from({ length: 12 }, async (_, index) => {
+      const store = stores[index % stores.length] ?? open();
+      while (!isOver) {
+        const reservation = reservationOf([groups[index % groups.length] ?? charge], { bound: cost(10n) });
+        if ((await store.reserve(reservation)).kind === 'admitted') await store.settle(settlementOf(reservation));
+        calls += 1;
+      }
+    });
+    const results = new Set<string>();
+    const end = Date.now() + 1_000;
+    for (let turn = 0; Date.now() < end; turn += 1) {
+      results.add(await (stores[0] ?? open()).deleteBucket(groups[turn % groups.length] ?? charge, ORGANISATION));
+      const over = await dataSource.query('SELECT id FROM usage_buckets WHERE used + reserved > credit_limit');
+      expect(over).toEqual([]);
+    }
+    isOver = true;
+    await Promise.all(callers);
+    expect(calls).toBeGreaterThan(20);
+    expect(results).toContain('deleted');
+    expect(await seen.drifting()).toEqual([]);
+    const [ordinals] = await dataSource.query(
+      'SELECT count(*)::integer AS count, COALESCE(max(ordinal), 0) AS last FROM usage_buckets',
+    );
+    expect(ordinals.last).toBe(ordinals.count);
+  });
+});
+
 onServer('connections cut in the middle of their work (needs DATABASE_URL)', () => {
   it('loses no usage and counts none twice when connections are cut', async () => {
     const pools = await Promise.all([openDataSource(), openDataSource()]);

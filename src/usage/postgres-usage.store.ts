@@ -7,6 +7,7 @@ import { admissionOutcomes, limitOf } from './usage-batch.js';
 import type { UsageObserver } from './usage-observer.js';
 import {
   type Adjustment,
+  type BucketDeletion,
   type BucketKey,
   type ExtendOutcome,
   type Extension,
@@ -136,6 +137,18 @@ export class PostgresUsageStore implements UsageStore {
       [bucket.policyId, bucket.bucketHash, bucket.windowId, organisationId, actorId, reason, at],
     );
     return row?.found === true;
+  }
+
+  async deleteBucket(
+    { policyId, bucketHash, windowId }: BucketKey,
+    organisationId: string,
+    transaction: Transaction = this.dataSource,
+  ): Promise<BucketDeletion> {
+    const [row]: readonly { readonly result: BucketDeletion }[] = await transaction.query(
+      'SELECT usage_delete_bucket($1, $2, $3, $4) AS result',
+      [policyId, bucketHash, windowId, organisationId],
+    );
+    return row?.result ?? 'missing';
   }
 
   async changeLimit(change: LimitChange, transaction: Transaction = this.dataSource): Promise<void> {

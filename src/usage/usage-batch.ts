@@ -116,11 +116,13 @@ class BatchWriter {
 
   private addRecord({ usage, charges }: UsageWork & { readonly kind: 'record' }): void {
     const { id, at, dimensions, ...settled } = usage;
+    // What costs nothing makes no bucket that counts costs.
+    const counted = charges.filter(({ charge, amount }) => amount > 0n || charge.unit !== 'cost');
     this.rows.records.push({
       ...ledgerColumns(dimensions),
       ...settledRow(id, begun(at), settled),
-      buckets: charges.map(({ charge }) => this.place(charge, dimensions.organisationId, true)),
-      amounts: charges.map(({ amount }: AmountCharge) => String(amount)),
+      buckets: counted.map(({ charge }) => this.place(charge, dimensions.organisationId, true)),
+      amounts: counted.map(({ amount }: AmountCharge) => String(amount)),
     });
   }
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '../../test/support/eventually.js';
 import { memoryHarness } from './__fixtures__/memory-harness.js';
@@ -543,6 +544,100 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
     });
   });
 
+  describe('the deletion of a bucket', () => {
+    it('deletes a bucket, keeps its calls in the ledger, and lets its group start from nothing', async () => {
+      const charge = chargeOf();
+      await spend(charge, 100n);
+      expect(await tested.store.deleteBucket(charge, ORGANISATION)).toBe('deleted');
+      expect(await tested.bucket(charge)).toBeUndefined();
+      expect(await tested.ledger()).toHaveLength(1);
+      await spend(charge, 40n);
+      expect(await tested.bucket(charge)).toEqual({ used: 40n, reserved: 0n, epoch: 0 });
+    });
+
+    it('keeps a bucket in which calls in flight are reserved', async () => {
+      const charge = chargeOf();
+      const open = await admit([charge]);
+      expect(await tested.store.deleteBucket(charge, ORGANISATION)).toBe('in_use');
+      await tested.store.settle(settlementOf(open));
+      expect(await tested.bucket(charge)).toEqual({ used: 10n, reserved: 0n, epoch: 0 });
+      expect(await tested.store.deleteBucket(charge, ORGANISATION)).toBe('deleted');
+    });
+
+    it('finds no bucket of another organisation to delete, and none that was never used', async () => {
+      const charge = chargeOf();
+      await spend(charge, 10n);
+      expect(await tested.store.deleteBucket(charge, randomUUID())).toBe('missing');
+      expect(await tested.store.deleteBucket(chargeOf(), ORGANISATION)).toBe('missing');
+      expect(await tested.bucket(charge)).toBeDefined();
+    });
+
+    it('makes room for another group, whichever bucket of the policy was deleted', async () => {
+      const charge = chargeOf();
+      const groups = Array.from({ length: 3 * MAX_BUCKETS }, (_, group) => ({ ...charge, bucketHash: `${group}` }));
+      for (const one of groups.slice(0, MAX_BUCKETS)) await spend(one, 1n);
+      for (const [place, next] of groups.slice(MAX_BUCKETS).entries()) {
+        expect((await tested.store.reserve(reservationOf([next]))).kind).toBe('crowded');
+        const deleted = groups[place] ?? charge;
+        expect(await tested.store.deleteBucket(deleted, ORGANISATION)).toBe('deleted');
+        await spend(next, 1n);
+      }
+    });
+
+    it('leaves the other buckets of a call as they are when the truth about the call comes after the deletion', async () => {
+      const [deleted, kept] = [chargeOf(), chargeOf()];
+      const reservation = await admit([deleted, kept]);
+      await tested.store.reap(LEASE_OVER(reservation));
+      await tested.store.deleteBucket(deleted, ORGANISATION);
+      await tested.store.settle(settlementOf(reservation, { figures: cost(2n) }));
+      expect(await tested.bucket(kept)).toEqual({ used: 2n, reserved: 0n, epoch: 0 });
+      expect(await tested.bucket(deleted)).toBeUndefined();
+    });
+  });
+
+  describe('calls that cost nothing', () => {
+    it('make no bucket that counts costs, and one that counts tokens', async () => {
+      const [money, tokens] = [chargeOf(), chargeOf({ unit: 'tokens', limit: 1_000n })];
+      const free = await admit([money, tokens], { bound: cost(0n, 500n) });
+      expect([await tested.bucket(money), (await tested.bucket(tokens))?.reserved]).toEqual([undefined, 500n]);
+      await tested.store.settle(settlementOf(free, { figures: cost(0n, 300n) }));
+      expect(await tested.bucket(tokens)).toEqual({ used: 300n, reserved: 0n, epoch: 0 });
+      expect(await tested.ledger()).toHaveLength(1);
+    });
+
+    it('are in the ledger also when all of their policies count costs', async () => {
+      const charge = chargeOf();
+      const free = await admit([charge], { bound: cost(0n) });
+      await tested.store.settle(settlementOf(free));
+      expect(await tested.ledger()).toEqual([expect.objectContaining({ id: free.id, costNano: 0n, amounts: [] })]);
+      expect(await tested.openReservations()).toBe(0);
+    });
+
+    it('are counted in a bucket that other calls have made', async () => {
+      const charge = chargeOf();
+      await spend(charge, 10n);
+      const free = await admit([charge], { bound: cost(0n) });
+      await tested.store.settle(settlementOf(free));
+      expect((await tested.ledger()).map(({ amounts }) => amounts)).toEqual([[10n], [0n]]);
+    });
+
+    it('are admitted where a policy has all the groups that it may have', async () => {
+      const charge = chargeOf();
+      for (let group = 0; group < MAX_BUCKETS; group += 1) await spend({ ...charge, bucketHash: `${group}` }, 1n);
+      await admit([charge], { bound: cost(0n) });
+      expect((await tested.store.reserve(reservationOf([charge]))).kind).toBe('crowded');
+    });
+
+    it('make no bucket when the store has lost their reservation', async () => {
+      const charge = chargeOf();
+      const free = await admit([charge], { bound: cost(0n) });
+      await tested.lose(free.id);
+      await tested.store.settle(settlementOf(free));
+      expect(await tested.bucket(charge)).toBeUndefined();
+      expect(await tested.ledger()).toHaveLength(1);
+    });
+  });
+
   describe('alerts', () => {
     it('raises an alert by the settlement that reaches the line, not by the reservation', async () => {
       const charge = chargeOf({ threshold: 10n });
@@ -566,6 +661,23 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       await tested.store.settle(settlementOf(reservation, { figures: cost(1n) }));
       await spend(charge, 20n);
       expect(await tested.alerts()).toEqual([ALERTS.threshold]);
+    });
+
+    it('raises one alert when a policy has nine tenths of its groups, once in each window', async () => {
+      const charge = chargeOf({ limit: 1_000n });
+      const group = (number: number, windowId = charge.windowId): Charge => ({
+        ...charge,
+        windowId,
+        bucketHash: `${number}`,
+      });
+      for (let number = 1; number < MAX_BUCKETS; number += 1) await spend(group(number), 1n);
+      expect(await tested.alerts()).toEqual([]);
+      await spend(group(MAX_BUCKETS), 1n);
+      await tested.store.deleteBucket(group(1), ORGANISATION);
+      await spend(group(1), 1n);
+      expect(await tested.alerts()).toEqual(['usage_limit.groups_nearly_full']);
+      for (let number = 1; number <= MAX_BUCKETS; number += 1) await spend(group(number, '2026-12'), 1n);
+      expect(await tested.alerts()).toHaveLength(2);
     });
 
     it('raises alerts again for a raised limit', async () => {

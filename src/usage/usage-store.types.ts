@@ -169,6 +169,11 @@ export interface UsageStore {
    */
   reset(bucket: BucketKey, adjustment: Adjustment, transaction?: Transaction): Promise<boolean>;
   /**
+   * Deletes a bucket, so that its group starts from nothing with its next call. The ledger keeps what it counted.
+   * @param transaction one that ends soon; else it has its own
+   */
+  deleteBucket(bucket: BucketKey, organisationId: string, transaction?: Transaction): Promise<BucketDeletion>;
+  /**
    * Applies a policy's new limit and threshold to what was used before: one that is reached already raises its alert, and
    * what a higher limit leaves room in is not exhausted any more.
    * @param transaction the one in which the policy is changed; else it has its own
@@ -184,6 +189,9 @@ export interface Adjustment {
   readonly reason: string;
   readonly at: Date;
 }
+
+/** `in_use`: calls in flight are reserved in it, and it stays. `missing`: the organisation has no such bucket. */
+export type BucketDeletion = 'deleted' | 'in_use' | 'missing';
 
 /** The counters cannot be reached: a call that a policy limits must not go out. */
 export class StoreUnavailableError extends Error {

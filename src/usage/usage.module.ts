@@ -2,6 +2,7 @@ import { Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource } from 'typeorm';
 import { Clock } from '../common/time/clock.js';
+import { AppConfig } from '../config/environment.js';
 import { TollgateDataSource } from '../database/tollgate-data-source.js';
 import { PostgresUsageStore } from './postgres-usage.store.js';
 import { PricesModule } from './prices/prices.module.js';
@@ -26,7 +27,7 @@ import { UsageController } from './usage.controller.js';
     { provide: USAGE_OBSERVER, useClass: UsageMetrics },
     {
       provide: USAGE_STORE,
-      inject: [DataSource, Clock, USAGE_OBSERVER],
+      inject: [DataSource, Clock, USAGE_OBSERVER, AppConfig],
       useFactory: createStore,
     },
     ReportQueries,
@@ -47,8 +48,16 @@ export class UsageModule implements OnApplicationShutdown {
   }
 }
 
-function createStore(dataSource: DataSource, clock: Clock, observer: UsageObserver): UsageStore {
+function createStore(
+  dataSource: DataSource,
+  clock: Clock,
+  observer: UsageObserver,
+  { USAGE_MAX_GROUPS: maxBuckets }: AppConfig,
+): UsageStore {
   // No network lies before the embedded database: when it does not answer, it is at work.
   const isEmbedded = dataSource instanceof TollgateDataSource && dataSource.isEmbedded;
-  return new PostgresUsageStore(dataSource, clock, observer, isEmbedded ? { batchTimeoutMs: undefined } : {});
+  return new PostgresUsageStore(dataSource, clock, observer, {
+    maxBuckets,
+    ...(isEmbedded ? { batchTimeoutMs: undefined } : {}),
+  });
 }

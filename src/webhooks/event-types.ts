@@ -3,6 +3,7 @@ export const EVENT_TYPES = [
   'usage_limit.threshold_reached',
   'usage_limit.exhausted',
   'usage_limit.reset',
+  'usage_limit.groups_nearly_full',
   'api_key.expiring',
   'virtual_key.expiring',
   'virtual_key.credential_refused',

@@ -6,6 +6,7 @@ const TITLES: Readonly<Record<string, string>> = {
   'usage_limit.threshold_reached': 'A usage limit has reached its alert threshold',
   'usage_limit.exhausted': 'A usage limit is used up',
   'usage_limit.reset': 'The usage of a group was reset',
+  'usage_limit.groups_nearly_full': 'A usage limit has nearly all the groups that it may have',
   'api_key.expiring': 'An API key is about to expire',
   'virtual_key.expiring': 'A virtual key is about to expire',
   'virtual_key.credential_refused': 'A provider refuses the credential of a virtual key',

@@ -3,6 +3,7 @@ import { NO_RATE } from '../prices/price.types.js';
 import { NO_QUANTITIES } from '../units.js';
 import {
   type Adjustment,
+  type BucketDeletion,
   type BucketKey,
   type BucketState,
   type Charge,
@@ -82,8 +83,9 @@ export class MemoryUsageStore implements UsageStore {
     }
     const counted = verdicts
       .filter(({ verdict }) => verdict === 'fits')
-      .map(({ charge }) => ({ charge, amount: amountOf(bound, charge) }));
-    for (const { charge, amount } of counted) this.open(charge, dimensions.organisationId).reserved += amount;
+      .map(({ charge }) => ({ charge, amount: amountOf(bound, charge) }))
+      .filter(({ charge, amount }) => !this.isLeftOut(charge, amount));
+    for (const { charge, amount } of counted) this.makeBucket(charge, dimensions.organisationId).reserved += amount;
     this.reservations.set(id, { reservation, charges: counted, expiresAt: at.getTime() + leaseMs });
     return this.admitted(charges);
   }
@@ -160,6 +162,17 @@ export class MemoryUsageStore implements UsageStore {
     return true;
   }
 
+  async deleteBucket(key: BucketKey, organisationId: string): Promise<BucketDeletion> {
+    const bucket = this.buckets.get(nameOf(key));
+    if (bucket?.organisationId !== organisationId) return 'missing';
+    const open = [...this.reservations.values()].flatMap(({ charges }) => charges);
+    if (open.some(({ charge }) => nameOf(charge) === nameOf(key))) return 'in_use';
+    // The events of a bucket that is made later would otherwise add up with those of this one.
+    this.adjustments.push({ key, delta: -bucket.used, epoch: bucket.epoch });
+    this.buckets.delete(nameOf(key));
+    return 'deleted';
+  }
+
   async changeLimit({ organisationId, policyId, windowId, limit, threshold }: LimitChange): Promise<void> {
     for (const { charge, organisationId: owner } of this.buckets.values()) {
       if (owner !== organisationId || charge.policyId !== policyId || charge.windowId !== windowId) continue;
@@ -178,8 +191,14 @@ export class MemoryUsageStore implements UsageStore {
     const { used, reserved, limit } = this.state(charge);
     const isLimited = charge.enforced && amount > 0n;
     if (isLimited && used + held + amount > limit) return 'exceeded';
+    if (this.isLeftOut(charge, amount)) return 'fits';
     if (!this.buckets.has(nameOf(charge)) && this.countLike(charge) >= this.maxBuckets) return 'crowded';
     return isLimited && used + reserved + amount > limit ? 'contended' : 'fits';
+  }
+
+  /** What costs nothing makes no bucket that counts costs. */
+  private isLeftOut(charge: Charge, amount: bigint): boolean {
+    return charge.unit === 'cost' && amount === 0n && !this.buckets.has(nameOf(charge));
   }
 
   private countLike({ policyId, windowId }: Charge): number {
@@ -190,6 +209,16 @@ export class MemoryUsageStore implements UsageStore {
   private state({ policyId, bucketHash, windowId, limit }: Charge): BucketState {
     const { used = 0n, reserved = 0n } = this.buckets.get(nameOf({ policyId, bucketHash, windowId })) ?? {};
     return { policyId, bucketHash, windowId, limit, used, reserved };
+  }
+
+  private makeBucket(charge: Charge, organisationId: string): MemoryBucket {
+    const isNew = !this.buckets.has(nameOf(charge));
+    const bucket = this.open(charge, organisationId);
+    const groups = this.countLike(charge);
+    const name = `${charge.policyId} ${charge.windowId} groups`;
+    if (isNew && groups >= this.maxBuckets * 0.9 && !this.alerts.has(name))
+      this.alerts.set(name, { type: 'usage_limit.groups_nearly_full', used: 0n });
+    return bucket;
   }
 
   /** With the limit and threshold of now: a mark stays unless its line was raised. */
@@ -222,7 +251,8 @@ export class MemoryUsageStore implements UsageStore {
     const event = this.events.get(id);
     if (event?.usage.source !== 'presumed' || settled.source === 'presumed') return false;
     const charges = event.charges.map(({ charge, epoch, amount: presumed }) => {
-      const bucket = this.at(charge);
+      const bucket = this.buckets.get(nameOf(charge));
+      if (bucket === undefined) return { charge, amount: presumed, epoch };
       const amount = amountOf(settled.figures, charge);
       const difference = amount - presumed;
       // What lies before a reset is not taken from what came after it.
@@ -236,8 +266,9 @@ export class MemoryUsageStore implements UsageStore {
   }
 
   private note(usage: UnlimitedUsage, charges: readonly Charge[]): void {
-    const charged = charges.map((charge) => {
-      const bucket = this.buckets.get(nameOf(charge)) ?? this.open(charge, usage.dimensions.organisationId);
+    const counted = charges.filter((charge) => !this.isLeftOut(charge, amountOf(usage.figures, charge)));
+    const charged = counted.map((charge) => {
+      const bucket = this.buckets.get(nameOf(charge)) ?? this.makeBucket(charge, usage.dimensions.organisationId);
       const amount = amountOf(usage.figures, charge);
       this.spend(bucket, amount);
       return { charge, amount, epoch: bucket.epoch };
