@@ -28,7 +28,8 @@ const ROOMS = {
   // 3
   'secret-references': 'webhooks idempotency workspaces audit upstream sealing telemetry access database config',
   // 2: who calls, and how much
-  'api-keys': 'idempotency workspaces audit upstream sealing redis telemetry access database config',
+  // virtual-keys for those that a key may use, and the one that it uses when a call names none
+  'api-keys': 'virtual-keys idempotency workspaces audit upstream sealing redis telemetry access database config',
   webhooks: 'idempotency workspaces audit upstream sealing telemetry access database config',
   // audit and upstream for prices: an administrator sets them, and names a provider
   usage: 'idempotency workspaces audit upstream telemetry access database config',

@@ -8,6 +8,7 @@ import { AssertedIdentities1795674100000 } from './1795674100000-asserted-identi
 import { AudiencesOfServers1795674200000 } from './1795674200000-audiences-of-servers.js';
 import { SecretDestinations1795674300000 } from './1795674300000-secret-destinations.js';
 import { McpGrants1795690000000 } from './1795690000000-mcp-grants.js';
+import { ProviderAccessOfKeys1795690100000 } from './1795690100000-provider-access-of-keys.js';
 
 /** In order of application. Classes, not file patterns: the same list works from source, build and tests. */
 export const MIGRATIONS = [
@@ -21,4 +22,5 @@ export const MIGRATIONS = [
   AudiencesOfServers1795674200000,
   SecretDestinations1795674300000,
   McpGrants1795690000000,
+  ProviderAccessOfKeys1795690100000,
 ] as const;

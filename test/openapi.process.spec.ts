@@ -301,7 +301,7 @@ describe('the OpenAPI document', () => {
         'virtual_key_required',
         'provider_rejected',
       ],
-      404: ['virtual_key_not_found'],
+      404: ['virtual_key_not_found', 'model_not_found'],
       412: ['usage_limit_exceeded', 'price_unknown'],
       429: ['rate_limited', 'usage_limit_contended', 'provider_rate_limited'],
       502: ['provider_credential_rejected', 'provider_failed', 'provider_invalid_response', 'secret_unavailable'],

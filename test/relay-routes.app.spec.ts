@@ -92,8 +92,8 @@ function onEvery<Row>(rows: readonly (readonly [string, Row])[], check: (row: Ro
   });
 }
 
-async function keyWith(scopes: readonly Scope[]): Promise<string> {
-  const answer = await ask('POST', '/api-keys', { body: { name: 'a key', level: 'organisation', scopes } });
+async function keyWith(scopes: readonly Scope[], more: object = {}): Promise<string> {
+  const answer = await ask('POST', '/api-keys', { body: { name: 'a key', level: 'organisation', scopes, ...more } });
   return readString(jsonOf(answer)['key'], 'key');
 }
 
@@ -164,6 +164,66 @@ describe('a relay route', () => {
       expect(refusalOf(unknown)).toMatchObject({ status: 404, code: 'virtual_key_not_found' });
       expectNothingSent();
     }));
+
+  it('uses the default virtual key of the API key on a relay route, and none that the key may not use', async () => {
+    const bounds = { allowed_virtual_keys: [slug], default_virtual_key: slug };
+    const key = await keyWith(SCOPES, bounds);
+    await onEvery(named(ROUTES), async (route) => {
+      const headers = { 'x-gateway-api-key': key };
+      const answer = await call(route, { headers: { ...headers, 'x-gateway-virtual-key': undefined } });
+      expect([answer.status, answer.headers['x-gateway-virtual-key-used']]).toEqual([200, slug]);
+      expect(gateway.provider.calls).toHaveLength(1);
+      afresh();
+      const refused = await call(route, { headers: { ...headers, 'x-gateway-virtual-key': 'local' } });
+      expect(refusalOf(refused)).toMatchObject({ status: 403, code: 'model_not_allowed' });
+      expectNothingSent();
+    });
+  });
+
+  it('takes the virtual key of a relay route from the model, which the provider receives without it', () =>
+    onEvery(WITH_JSON, async (route) => {
+      const headers = { 'x-gateway-virtual-key': undefined };
+      const answer = await call(route, { headers, body: { model: `@${slug}/org/a-model`, n: 1 } });
+      expect([answer.status, answer.headers['x-gateway-model']]).toEqual([200, 'org/a-model']);
+      expect(gateway.provider.calls.map(({ body }) => body)).toEqual(['{"model":"org/a-model","n":1}']);
+    }));
+
+  it('refuses every model of a relay route that the API key may not use', async () => {
+    const key = await keyWith(SCOPES, { allowed_models: ['gpt-4o*'] });
+    const bodies = [{ model: 'o3' }, { Model: 'o3' }, { model: 'gpt-4o', grader: { model: 'o3' } }];
+    await onEvery(WITH_JSON, async (route) => {
+      for (const body of bodies) {
+        const refused = await call(route, { headers: { 'x-gateway-api-key': key }, body });
+        expect(refusalOf(refused)).toMatchObject({ status: 403, code: 'model_not_allowed', param: 'model' });
+      }
+      expectNothingSent();
+    });
+  });
+
+  it('refuses work whose model is not in the request to an API key with allowed models', async () => {
+    const [some, all] = [
+      await keyWith(SCOPES, { allowed_models: ['gpt-4o'] }),
+      await keyWith(SCOPES, { allowed_models: ['*'] }),
+    ];
+    const spending = ROUTES.filter(({ spends }) => spends === true);
+    expect(spending.length).toBeGreaterThan(4);
+    await onEvery(named(spending), async (route) => {
+      const refused = await call(route, { headers: { 'x-gateway-api-key': some } });
+      expect(refusalOf(refused)).toMatchObject({ status: 403, code: 'model_not_allowed' });
+      expectNothingSent();
+      const named = await call(route, { headers: { 'x-gateway-api-key': some }, body: { model: 'gpt-4o' } });
+      expect(named.status).toBe(route.namesModel === true ? 200 : 403);
+      expect((await call(route, { headers: { 'x-gateway-api-key': all } })).status).toBe(200);
+    });
+  });
+
+  it('sends no model twice for an API key with allowed models', async () => {
+    const key = await keyWith(SCOPES, { allowed_models: ['gpt-4o'] });
+    const body = Buffer.from('{"model":"o3","model":"gpt-4o"}');
+    const headers = { 'x-gateway-api-key': key, 'content-type': 'application/json' };
+    const answer = await ask('POST', '/fine_tuning/jobs', { headers, body });
+    expect([answer.status, gateway.provider.calls.map((sent) => sent.body)]).toEqual([200, ['{"model":"gpt-4o"}']]);
+  });
 
   it('accepts both keys of a relay route under all documented names of the headers', () =>
     onEvery(named(ROUTES), async (route) => {

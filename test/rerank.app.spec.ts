@@ -144,8 +144,8 @@ describe('bodies of other rerank clients', () => {
 
 describe('the virtual key of a rerank request', () => {
   it.each([
-    ['is present', {}, { status: 400, code: 'virtual_key_required' }],
-    ['is not empty', { 'x-gateway-virtual-key': '' }, { status: 400, code: 'virtual_key_required' }],
+    ['is present', {}, { status: 404, code: 'model_not_found', param: 'model' }],
+    ['is not empty', { 'x-gateway-virtual-key': '' }, { status: 404, code: 'model_not_found', param: 'model' }],
     ['exists', { 'x-gateway-virtual-key': 'nobody' }, { status: 404, code: 'virtual_key_not_found' }],
     ['is a slug', { 'x-gateway-virtual-key': "'; --" }, { status: 404, code: 'virtual_key_not_found' }],
     [
@@ -158,7 +158,7 @@ describe('the virtual key of a rerank request', () => {
       headers: { 'x-gateway-api-key': ADMIN_KEY, 'content-type': 'application/json', ...headers },
       body: JSON.stringify(VALID),
     });
-    expect(refusalOf(answer)).toEqual({ ...refusal, param: 'x-gateway-virtual-key', source: 'gateway' });
+    expect(refusalOf(answer)).toEqual({ param: 'x-gateway-virtual-key', source: 'gateway', ...refusal });
   });
 
   it('checks the gateway key before the virtual key', async () => {

@@ -33,6 +33,9 @@ export interface Principal {
   readonly rateLimits: readonly RateLimit[];
   /** The MCP servers and tools of an API key; absent: all. */
   readonly mcpGrants?: McpGrants;
+
+  /** Of an API key. Absent where every model and virtual key may be used: for tokens. */
+  readonly providerAccess?: ProviderAccess;
   /** End of the API key; null: never. Who comes with a token has none: the token ends by itself. */
   readonly expiresAt: Date | null;
   /** Runs in the transaction of a create, with the id of the new resource: for `Idempotency-Key`. */
@@ -41,6 +44,16 @@ export interface Principal {
   readonly clientAddress?: string | undefined;
   /** Trace of the request in which the caller acts; absent where it is known apart from one. */
   readonly traceId?: string;
+}
+
+/** What the calls of an API key to providers may use. */
+export interface ProviderAccess {
+  /** Patterns; see `allowsModel`. null: every model. */
+  readonly allowedModels: readonly string[] | null;
+  /** Ids; null: every virtual key that its tenant can use. */
+  readonly allowedVirtualKeys: readonly string[] | null;
+  /** Id of the virtual key for calls that name none; null: none. */
+  readonly defaultVirtualKeyId: string | null;
 }
 
 export const RATE_LIMIT_UNITS = ['rps', 'rpm', 'rph', 'rpd'] as const;

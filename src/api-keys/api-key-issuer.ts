@@ -59,6 +59,9 @@ export class ApiKeyIssuer {
       scopes,
       user: null,
       expiresAt: null,
+      allowedModels: null,
+      allowedVirtualKeys: null,
+      defaultVirtualKeyId: null,
       createdBy: 'gateway',
     } as const;
     return this.issue(manager, fields, key);

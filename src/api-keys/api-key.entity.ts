@@ -60,6 +60,19 @@ export class ApiKey {
   @Column({ name: 'allowed_mcp_tools', type: 'text', array: true, nullable: true })
   allowedMcpTools!: string[] | null;
 
+  /** Patterns of the models that calls may use; null: all. */
+  @Column({ name: 'allowed_models', type: 'text', array: true, nullable: true })
+  allowedModels!: string[] | null;
+
+  /** Ids of the virtual keys that calls may use; null: all. Those that were deleted stay, so that the list never becomes empty. */
+  @Column({ name: 'allowed_virtual_keys', type: 'uuid', array: true, nullable: true })
+  allowedVirtualKeys!: string[] | null;
+
+  /** The virtual key of calls that name none. */
+  @ForeignKey('VirtualKey', { name: 'fk_api_keys_default_virtual_key' })
+  @Column({ name: 'default_virtual_key_id', type: 'uuid', nullable: true })
+  defaultVirtualKeyId!: string | null;
+
   @Column({ name: 'expires_at', type: 'timestamptz', nullable: true })
   expiresAt!: Date | null;
 

@@ -1,3 +1,4 @@
+import { ApiProperty } from '@nestjs/swagger';
 import { expiryStatus } from '../common/time/expiry-status.js';
 import { toUnixSeconds } from '../common/time/unix-time.js';
 import type { ApiKey } from './api-key.entity.js';
@@ -43,6 +44,15 @@ export class ApiKeyResponse {
   readonly allowed_mcp_servers: string[] | null;
   /** The tools of MCP servers that the key may use, as patterns `<server>/<tool>`; null: all. */
   readonly allowed_mcp_tools: string[] | null;
+
+  /** Models that calls may use; null: all. */
+  @ApiProperty({ type: [String], nullable: true })
+  readonly allowed_models: string[] | null;
+  /** Ids of the virtual keys that calls may use; null: all. */
+  @ApiProperty({ type: [String], nullable: true })
+  readonly allowed_virtual_keys: string[] | null;
+  /** Id of the virtual key for calls that name none; null: none. */
+  readonly default_virtual_key: string | null;
   /** Unix seconds; null: never. */
   readonly expires_at: number | null;
   /** Unix seconds, at most a minute old; null: never. */
@@ -79,6 +89,9 @@ export function toApiKeyResponse(key: ApiKey, now: Date): ApiKeyResponse {
     rate_limits: key.rateLimits,
     allowed_mcp_servers: key.allowedMcpServers,
     allowed_mcp_tools: key.allowedMcpTools,
+    allowed_models: key.allowedModels,
+    allowed_virtual_keys: key.allowedVirtualKeys,
+    default_virtual_key: key.defaultVirtualKeyId,
     expires_at: toUnixSeconds(key.expiresAt),
     last_used_at: toUnixSeconds(key.lastUsedAt),
     created_by: key.createdBy,

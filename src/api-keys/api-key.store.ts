@@ -61,6 +61,11 @@ function toPrincipal(key: ApiKey, defaultMetadata: Readonly<Record<string, strin
     defaultMetadata,
     rateLimits: key.rateLimits,
     mcpGrants: { servers: key.allowedMcpServers, tools: key.allowedMcpTools },
+    providerAccess: {
+      allowedModels: key.allowedModels,
+      allowedVirtualKeys: key.allowedVirtualKeys,
+      defaultVirtualKeyId: key.defaultVirtualKeyId,
+    },
     expiresAt: key.expiresAt,
   };
 }

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuditModule } from '../audit/audit.module.js';
 import { UpstreamModule } from '../upstream/upstream.module.js';
+import { VirtualKeysModule } from '../virtual-keys/virtual-keys.module.js';
 import { WorkspacesModule } from '../workspaces/workspaces.module.js';
 import { AdminTokenVerifier } from './admin-token.verifier.js';
 import { ApiKeyHasher } from './api-key-hasher.js';
@@ -17,10 +18,17 @@ import { CallerService } from './caller.service.js';
 import { LastUse } from './last-use.js';
 import { PlacedApiKeysController } from './placed-api-keys.controller.js';
 import { PrincipalCache } from './principal.cache.js';
+import { ProviderAccessReader } from './provider-access.reader.js';
 import { RateLimiter } from './rate-limiter.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([ApiKey, ApiKeySecret]), AuditModule, WorkspacesModule, UpstreamModule],
+  imports: [
+    TypeOrmModule.forFeature([ApiKey, ApiKeySecret]),
+    AuditModule,
+    UpstreamModule,
+    VirtualKeysModule,
+    WorkspacesModule,
+  ],
   controllers: [ApiKeysController, PlacedApiKeysController, CallerController],
   providers: [
     AdminTokenVerifier,
@@ -32,6 +40,7 @@ import { RateLimiter } from './rate-limiter.js';
     CallerService,
     LastUse,
     PrincipalCache,
+    ProviderAccessReader,
     RateLimiter,
   ],
   exports: [ApiKeyIssuer, ApiKeysService, Authenticator],

@@ -27,6 +27,7 @@ import type { ApiKeyListQuery } from './dto/api-key-list.query.js';
 import { assertGrantable, assertMayAssert, assertWithinBounds } from './key-grants.js';
 import { assertAdminKeyRemains } from './last-admin-key.js';
 import { PrincipalCache } from './principal.cache.js';
+import { ProviderAccessReader } from './provider-access.reader.js';
 
 const DEFAULT_TRANSITION_SECONDS = 1_800;
 const FOR_CHANGE = { mode: 'pessimistic_write' } as const;
@@ -39,6 +40,7 @@ export class ApiKeysService {
     private readonly workspaces: WorkspacesService,
     private readonly audit: AuditService,
     private readonly cache: PrincipalCache,
+    private readonly access: ProviderAccessReader,
     rules: BodyRules,
     private readonly clock: Clock,
   ) {
@@ -59,11 +61,12 @@ export class ApiKeysService {
     };
     const expiresAt = fromUnixSeconds(dto.expires_at) ?? null;
     assertMayAssert(principal, user);
-    assertWithinBounds(principal, { expiresAt, metadata, rateLimits, ...mcpGrants });
     const workspaceId = await this.workspaceOf(principal, dto);
     const { organisationId } = principal;
     return this.apiKeys.manager.transaction(async (manager) => {
-      const bounds = { scopes, metadata, rateLimits, expiresAt, ...mcpGrants };
+      const access = await this.access.read(manager, { organisationId, workspaceId }, dto);
+      const bounds = { scopes, metadata, rateLimits, expiresAt, ...mcpGrants, ...access };
+      assertWithinBounds(principal, bounds);
       const row = { organisationId, workspaceId, name, description, type, user, createdBy: principal.id };
       const issued = await this.issuer.issue(manager, { ...row, ...bounds });
       await this.audit.record(
@@ -114,7 +117,7 @@ export class ApiKeysService {
 
   async update(principal: Principal, id: string, dto: UpdateApiKeyDto): Promise<ApiKey> {
     const { name, description, scopes, metadata, rate_limits: rateLimits } = dto;
-    const changes = withoutUndefined({
+    const given = withoutUndefined({
       name,
       description,
       scopes,
@@ -130,6 +133,7 @@ export class ApiKeysService {
       assertFixedFields(fixed, toApiKeyResponse(apiKey, this.clock.now()));
       // A caller that changes a key could otherwise widen one that it could not have created.
       assertGrantable(principal, [...apiKey.scopes, ...(scopes ?? [])]);
+      const changes = { ...given, ...(await this.access.readChanges(manager, apiKey, dto)) };
       const isOnlyRenamed = Object.keys(changes).every((field) => ['name', 'description'].includes(field));
       const changed = await updateRow(manager, apiKey, changes);
       // All of the key, not only what changes: a scope for a key without the caller's bounds would be handed on without them.

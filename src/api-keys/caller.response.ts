@@ -50,6 +50,15 @@ export class CallerResponse {
   readonly allowed_mcp_servers: string[] | null;
   /** The tools of MCP servers that the key may use, as patterns `<server>/<tool>`; null: all. */
   readonly allowed_mcp_tools: string[] | null;
+
+  /** Models that calls may use; null: all. */
+  @ApiProperty({ type: [String], nullable: true })
+  readonly allowed_models: string[] | null;
+  /** Ids of the virtual keys that calls may use; null: all. */
+  @ApiProperty({ type: [String], nullable: true })
+  readonly allowed_virtual_keys: string[] | null;
+  /** Id of the virtual key for calls that name none; null: none. */
+  readonly default_virtual_key: string | null;
   /** Unix seconds; null: never, or a token. */
   readonly expires_at: number | null;
 }

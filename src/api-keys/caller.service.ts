@@ -56,7 +56,16 @@ function callerOf({ anyCaller }: Request): Caller {
 
 function factsOf(caller: Caller): Omit<CallerResponse, 'object' | 'type' | 'scopes' | 'organisation' | 'workspaces'> {
   if (caller.kind === 'admin_token') return { ...NO_BOUNDS, id: caller.token.subject };
-  const { id, name = null, user, enforcedMetadata, rateLimits, mcpGrants, expiresAt } = caller.principal;
+  const {
+    id,
+    name = null,
+    user,
+    enforcedMetadata,
+    rateLimits,
+    mcpGrants,
+    providerAccess,
+    expiresAt,
+  } = caller.principal;
   return {
     id,
     name,
@@ -65,6 +74,9 @@ function factsOf(caller: Caller): Omit<CallerResponse, 'object' | 'type' | 'scop
     rate_limits: [...rateLimits],
     allowed_mcp_servers: mcpGrants?.servers?.slice() ?? null,
     allowed_mcp_tools: mcpGrants?.tools?.slice() ?? null,
+    allowed_models: providerAccess?.allowedModels?.slice() ?? null,
+    allowed_virtual_keys: providerAccess?.allowedVirtualKeys?.slice() ?? null,
+    default_virtual_key: providerAccess?.defaultVirtualKeyId ?? null,
     expires_at: toUnixSeconds(expiresAt),
   };
 }
@@ -76,5 +88,8 @@ const NO_BOUNDS = {
   rate_limits: [],
   allowed_mcp_servers: null,
   allowed_mcp_tools: null,
+  allowed_models: null,
+  allowed_virtual_keys: null,
+  default_virtual_key: null,
   expires_at: null,
 };

@@ -1,4 +1,5 @@
 import { coversTools } from '../access/mcp-grants.js';
+import { coversPattern } from '../access/model-patterns.js';
 import type { KeyUser, Principal } from '../access/principal.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { isSameValue } from '../common/same-value.js';
@@ -6,7 +7,16 @@ import { toUnixSeconds } from '../common/time/unix-time.js';
 import type { ApiKey } from './api-key.entity.js';
 
 /** What holds a key in, whatever its scopes are. */
-type Bounds = Pick<ApiKey, 'expiresAt' | 'metadata' | 'rateLimits' | 'allowedMcpServers' | 'allowedMcpTools'>;
+type Bounds = Pick<
+  ApiKey,
+  | 'expiresAt'
+  | 'metadata'
+  | 'rateLimits'
+  | 'allowedModels'
+  | 'allowedVirtualKeys'
+  | 'allowedMcpServers'
+  | 'allowedMcpTools'
+>;
 
 /** A caller can never hand out what it lacks. */
 export function assertGrantable(principal: Principal, scopes: readonly string[]): void {
@@ -32,6 +42,7 @@ export function assertWithinBounds(principal: Principal, key: Bounds): void {
   assertSameMetadata(principal, key);
   assertNoHigherRates(principal, key);
   assertNoFurtherMcp(principal, key);
+  assertNoMoreAccess(principal, key);
 }
 
 function assertNoLongerLife({ expiresAt: end }: Principal, { expiresAt }: Bounds): void {
@@ -65,6 +76,16 @@ function assertNoFurtherMcp({ mcpGrants }: Principal, { allowedMcpServers, allow
   const isCovered = (tool: string): boolean => tools?.some((own) => coversTools(own, tool)) ?? true;
   if (tools !== null && !(allowedMcpTools?.every(isCovered) ?? false)) {
     throw denied('allowed_mcp_tools', 'allowed_mcp_tools must be covered by the patterns of the caller itself.');
+  }
+}
+
+function assertNoMoreAccess({ providerAccess }: Principal, { allowedModels, allowedVirtualKeys }: Bounds): void {
+  const { allowedModels: models = null, allowedVirtualKeys: virtualKeys = null } = providerAccess ?? {};
+  if (models !== null && !(allowedModels?.every((pattern) => coversPattern(models, pattern)) ?? false)) {
+    throw denied('allowed_models', 'allowed_models must hold only models that the caller itself may use.');
+  }
+  if (virtualKeys !== null && !(allowedVirtualKeys?.every((id) => virtualKeys.includes(id)) ?? false)) {
+    throw denied('allowed_virtual_keys', 'allowed_virtual_keys must hold only those that the caller itself may use.');
   }
 }
 

@@ -10,10 +10,11 @@ import { RelayService } from './relay/relay.service.js';
 import { ProviderCallService } from './provider-call.service.js';
 import { CallPrices, UsageMeter } from './usage-meter.js';
 import { UsedUpLimits } from './used-up-limits.js';
+import { VirtualKeyFinder } from './virtual-key.finder.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([ProviderObject]), PoliciesModule, UpstreamModule, UsageModule, VirtualKeysModule],
-  providers: [CallPrices, Isolation, ProviderCallService, RelayService, UsageMeter, UsedUpLimits],
-  exports: [ProviderCallService, RelayService, VirtualKeysModule],
+  providers: [CallPrices, Isolation, ProviderCallService, RelayService, UsageMeter, UsedUpLimits, VirtualKeyFinder],
+  exports: [ProviderCallService, RelayService, VirtualKeyFinder],
 })
 export class GatewayModule {}

@@ -26,6 +26,8 @@ const PROVIDER_ERRORS = [
   'virtual_key_required',
   'provider_rejected',
   'virtual_key_not_found',
+  'model_not_found',
+  'model_not_allowed',
   'provider_rate_limited',
   'provider_credential_rejected',
   'provider_failed',
@@ -57,8 +59,9 @@ export function ProviderRoute(scope: Scope): MethodDecorator {
     ApiSecurity('bearer'),
     ApiHeader({
       name: 'x-gateway-virtual-key',
-      required: true,
-      description: 'The slug of a virtual key, which names the provider and its credential.',
+      required: false,
+      description:
+        'The slug of a virtual key, which names the provider and its credential. Without it, `@slug/` before the model names the virtual key, or else the `default_virtual_key` of the API key is used.',
       schema: { type: 'string', example: 'cohere-production' },
     }),
     ApiHeader({

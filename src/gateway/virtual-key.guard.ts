@@ -1,11 +1,14 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import type { Request, Response } from 'express';
 import { type MaybePromise, chain } from '../common/maybe-promise.js';
-import { GatewayError } from '../common/errors/gateway.error.js';
 import { gatewayHeader } from '../common/http/gateway-headers.js';
 import { requestOf } from '../common/http/execution-context.js';
-import { Clock } from '../common/time/clock.js';
+import { isObject, stringOrUndefined } from '../common/json/read.js';
+import { withMember } from '../common/json/scan.js';
 import { contextOf } from '../telemetry/request-context.js';
-import { type UsableVirtualKey, VirtualKeyCache } from '../virtual-keys/virtual-key.cache.js';
+import type { UsableVirtualKey } from '../virtual-keys/virtual-key.cache.js';
+import { assertModelAllowed } from './model-access.js';
+import { VirtualKeyFinder } from './virtual-key.finder.js';
 
 declare module 'express-serve-static-core' {
   interface Request {
@@ -14,28 +17,45 @@ declare module 'express-serve-static-core' {
   }
 }
 
-/** Finds the virtual key that a provider-style request names. Runs after the global guards, which know the caller. */
+const MODEL = 'model';
+/** What a header can hold, at a length that no model's name or ARN has. */
+const FITS_A_HEADER = /^[\x20-\x7e]{1,512}$/;
+
+/** Finds the virtual key of a provider-style request. Runs after the global guards, which know the caller and have read the body. */
 @Injectable()
 export class VirtualKeyGuard implements CanActivate {
-  constructor(
-    private readonly virtualKeys: VirtualKeyCache,
-    private readonly clock: Clock,
-  ) {}
+  constructor(private readonly finder: VirtualKeyFinder) {}
 
   canActivate(context: ExecutionContext): MaybePromise<boolean> {
     const request = requestOf(context);
-    const slug = gatewayHeader(request.headers, 'virtual-key');
-    if (slug === undefined) throw new GatewayError('virtual_key_required', { param: 'x-gateway-virtual-key' });
     const { principal } = request;
     if (principal === undefined) throw new Error('the virtual key guard ran before the caller was known');
-    return chain(this.virtualKeys.find(principal, slug, this.clock.now().getTime()), (found) => {
-      if (found === undefined) throw new GatewayError('virtual_key_not_found', { param: 'x-gateway-virtual-key' });
-      request.virtualKey = found;
+    const named = namedModel(request.body);
+    const slug = gatewayHeader(request.headers, 'virtual-key');
+    return chain(this.finder.find(principal, slug, named), ({ virtualKey, model }) => {
+      if (model !== undefined && model !== named) rename(request, model);
+      request.virtualKey = virtualKey;
       const known = contextOf(request);
-      known.facts.virtual_key = found.slug;
-      known.facts.provider = found.provider.slug;
-      known.noteUse(found);
+      known.facts.virtual_key = virtualKey.slug;
+      known.facts.provider = virtualKey.provider.slug;
+      known.noteUse(virtualKey);
+      const response = context.getArgByIndex<Response>(1);
+      response.setHeader('x-gateway-virtual-key-used', virtualKey.slug);
+      if (model === undefined) return true;
+      known.noteModel(model);
+      assertModelAllowed(principal, virtualKey, model);
+      if (FITS_A_HEADER.test(model)) response.setHeader('x-gateway-model', model);
       return true;
     });
   }
+}
+
+function namedModel(body: unknown): string | undefined {
+  return isObject(body) ? stringOrUndefined(body[MODEL]) : undefined;
+}
+
+/** The provider receives the model under its own name. */
+function rename(request: Request, model: string): void {
+  request.body = { ...request.body, [MODEL]: model };
+  if (request.rawBody !== undefined) request.rawBody = withMember(request.rawBody, MODEL, model);
 }

@@ -14,7 +14,8 @@ const OPENAPI_VERSION = '3.1.0';
 const INTRODUCTION = `Tollgate is an open, self-hosted gateway between applications or agents and AI providers or MCP servers.
 
 **Authentication.** Send a gateway API key in \`x-gateway-api-key\`, or as \`Authorization: Bearer\`. Administrators may send an OIDC token
-instead. Operations that call a provider also need \`x-gateway-virtual-key\`, the slug of a virtual key.
+instead. Operations that call a provider also need a virtual key: its slug in
+\`x-gateway-virtual-key\`, or before the model (\`@slug/model\`), or the \`default_virtual_key\` of the API key.
 
 **Names.** Every \`x-gateway-*\` request header is also accepted as \`x-portkey-*\`. \`operationId\`s are part of the API: they change only
 in a new major version.

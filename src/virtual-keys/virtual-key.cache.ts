@@ -8,7 +8,7 @@ import type { Credential, Provider } from '../upstream/providers/provider.types.
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import { CredentialRefusals } from './credential-refusals.js';
 import { type CredentialSource, VirtualKeyCredentials } from './virtual-key.credentials.js';
-import { VirtualKeyStore } from './virtual-key.store.js';
+import { type VirtualKeyName, VirtualKeyStore } from './virtual-key.store.js';
 
 /** A change must be felt on every replica within 10 s; half of it leaves room for slow look-ups. */
 const CACHE_MS = 5_000;
@@ -31,7 +31,7 @@ export interface UsableVirtualKey {
   readonly source: CredentialSource | undefined;
 }
 
-type Lookup = { readonly principal: Principal; readonly slug: string };
+type Lookup = { readonly principal: Principal; readonly named: VirtualKeyName };
 type Entry = { readonly found: UsableVirtualKey | undefined } | { readonly failure: GatewayError };
 
 @Injectable()
@@ -57,8 +57,17 @@ export class VirtualKeyCache {
    * @throws GatewayError `secret_unavailable`
    */
   find(principal: Principal, slug: string, now: number): MaybePromise<UsableVirtualKey | undefined> {
-    const name = `${principal.organisationId}/${principal.workspaceId ?? '*'}/${slug}`;
-    return chain(this.keys.find(name, { principal, slug }), (entry) => {
+    return this.use(`${tenantOf(principal)}/${slug}`, { principal, named: { slug } }, now);
+  }
+
+  /** The same by the id of the key. */
+  findById(principal: Principal, id: string, now: number): MaybePromise<UsableVirtualKey | undefined> {
+    // A slug from a request is not checked yet: its names begin with the organisation.
+    return this.use(`#${tenantOf(principal)}/${id}`, { principal, named: { id } }, now);
+  }
+
+  private use(name: string, lookup: Lookup, now: number): MaybePromise<UsableVirtualKey | undefined> {
+    return chain(this.keys.find(name, lookup), (entry) => {
       if ('failure' in entry) throw entry.failure;
       return entry.found !== undefined && now < entry.found.expiresAt ? entry.found : undefined;
     });
@@ -100,10 +109,10 @@ export class VirtualKeyCache {
     return { ...virtualKey, credential };
   }
 
-  private async lookUp({ principal, slug }: Lookup): Promise<Entry> {
-    const row = await this.store.findForUse(principal, slug);
+  private async lookUp({ principal, named }: Lookup): Promise<Entry> {
+    const row = await this.store.findForUse(principal, named);
     if (row === undefined) return { found: undefined };
-    const { id, organisationId, workspaceId } = row;
+    const { id, organisationId, workspaceId, slug } = row;
     const provider = this.credentials.providerOf(row);
     const defaultMetadata = await this.workspaces.defaultsFor(principal, row);
     try {
@@ -117,6 +126,10 @@ export class VirtualKeyCache {
       return { failure: asFailure(error) };
     }
   }
+}
+
+function tenantOf({ organisationId, workspaceId }: Principal): string {
+  return `${organisationId}/${workspaceId ?? '*'}`;
 }
 
 /** A missing credential is cached for a moment too, since the lookup takes a database and a manager. */

@@ -32,6 +32,6 @@ import { VirtualKeysService } from './virtual-keys.service.js';
     VirtualKeyStore,
     VirtualKeysService,
   ],
-  exports: [VirtualKeyCache, VirtualKeysService],
+  exports: [VirtualKeyCache, VirtualKeyStore, VirtualKeysService],
 })
 export class VirtualKeysModule {}

@@ -4,6 +4,7 @@ import type { EntityManager } from 'typeorm';
 import type { Principal } from '../access/principal.js';
 import { secretMark } from '../audit/audit-changes.js';
 import type { Actor } from '../audit/audit.service.js';
+import { GatewayError } from '../common/errors/gateway.error.js';
 import { toList, type ListOf } from '../common/pagination/list.js';
 import { assertInFuture } from '../common/time/expiry.js';
 import { Clock } from '../common/time/clock.js';
@@ -11,6 +12,7 @@ import { fromUnixSeconds } from '../common/time/unix-time.js';
 import { BodyRules } from '../common/validation/body-rules.js';
 import { assertFixedFields } from '../common/validation/fixed-fields.decorator.js';
 import { withoutUndefined } from '../common/without-undefined.js';
+import { isForeignKeyViolation } from '../database/database-errors.js';
 import { expiryFilter } from '../database/list-options.js';
 import { withFreeSlug } from '../database/rows.js';
 import { assertMayMap, namedTargets } from '../secret-references/mapped-resource/mapped-targets.js';
@@ -111,7 +113,14 @@ export class VirtualKeysService {
   }
 
   async delete(principal: Principal, ref: string): Promise<void> {
-    await this.store.delete(principal, ref, this.show);
+    await this.store.delete(principal, ref, this.show).catch((error: unknown) => {
+      throw isForeignKeyViolation(error) ? inUse(error) : error;
+    });
     this.cache.clear();
   }
+}
+
+function inUse(cause: unknown): GatewayError {
+  const message = 'The virtual key is the default_virtual_key of an API key; change that first.';
+  return new GatewayError('conflict', { message, cause });
 }

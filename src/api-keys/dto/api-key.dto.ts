@@ -18,6 +18,7 @@ import {
   ValidateNested,
 } from 'class-validator';
 import { TOOL_PATTERN } from '../../access/mcp-grants.js';
+import { MODEL_PATTERN } from '../../access/model-patterns.js';
 import { RATE_LIMIT_UNITS, type RateLimitUnit } from '../../access/principal.js';
 import { SCOPES, type Scope } from '../../access/scopes.js';
 import { SLUG_PATTERN } from '../../common/slug.js';
@@ -34,6 +35,8 @@ const MAX_TRANSITION_SECONDS = 30 * 86_400;
 /** Checked with each call. */
 const MAX_MCP_SERVERS = 256;
 const MAX_MCP_TOOLS = 256;
+/** Of the lists of what a key may use. */
+const MAX_ALLOWED = 100;
 
 /** To MCP servers, `api_key:<id>` is a key without a user. */
 const NOT_A_MACHINE = /^(?!api_key:)/i;
@@ -155,6 +158,34 @@ class ApiKeyFieldsDto {
   @Matches(TOOL_PATTERN, { each: true, message: '$property must be <server>/<tool>, each with * for any characters' })
   @IsStorable()
   readonly allowed_mcp_tools?: string[] | null;
+
+  /**
+   * Models that calls may use, at most 100; null: all. A star at the end stands for any rest. `@slug/` in front restricts a
+   * pattern to one virtual key. None that the caller itself may not use.
+   * @example ["rerank-v3.5", "@openai/gpt-*"]
+   */
+  @OptionalOrNull()
+  @IsArray()
+  @ArrayMaxSize(MAX_ALLOWED)
+  @IsString({ each: true })
+  @Length(1, 512, { each: true })
+  @Matches(MODEL_PATTERN, { each: true, message: '$property must have a star at the end of a pattern only' })
+  @IsStorable()
+  readonly allowed_models?: string[] | null;
+
+  /** Ids or slugs of the virtual keys that calls may use, at most 100; null: all. None that the caller itself may not use. */
+  @OptionalOrNull()
+  @IsArray()
+  @ArrayMaxSize(MAX_ALLOWED)
+  @IsString({ each: true })
+  @Length(1, 255, { each: true })
+  readonly allowed_virtual_keys?: string[] | null;
+
+  /** Id or slug of the virtual key for calls that name none; null: none. */
+  @OptionalOrNull()
+  @IsString()
+  @Length(1, 255)
+  readonly default_virtual_key?: string | null;
 
   /** Required with an administrator's token; with an API key it can only be the key's own. */
   @Optional()

@@ -38,8 +38,8 @@ export const ERROR_CODES = {
     status: 400,
     type: 'invalid_request_error',
     source: 'gateway',
-    message: 'This operation needs the header x-gateway-virtual-key.',
-    when: 'A provider-style endpoint was called without `x-gateway-virtual-key`.',
+    message: 'This operation needs the header x-gateway-virtual-key, or a default_virtual_key of the API key.',
+    when: 'A provider-style endpoint was called without a model, without `x-gateway-virtual-key`, and with an API key that has no `default_virtual_key`.',
   },
   report_too_large: {
     status: 400,
@@ -69,6 +69,13 @@ export const ERROR_CODES = {
     message: 'The caller lacks a permission that this operation needs.',
     when: 'A known caller lacks the scope of the route, or tries to grant more than it has.',
   },
+  model_not_allowed: {
+    status: 403,
+    type: 'permission_error',
+    source: 'gateway',
+    message: 'The API key may not use this model (allowed_models).',
+    when: 'The API key has `allowed_models` or `allowed_virtual_keys`, and the call uses something else. Also work whose models stand elsewhere, such as in the file of a batch, unless `allowed_models` has `*`.',
+  },
   tenant_mismatch: {
     status: 403,
     type: 'permission_error',
@@ -96,6 +103,13 @@ export const ERROR_CODES = {
     source: 'gateway',
     message: 'The virtual key does not exist.',
     when: 'The header `x-gateway-virtual-key` does not name a virtual key that the caller can use: it is unknown, expired, or of another tenant.',
+  },
+  model_not_found: {
+    status: 404,
+    type: 'not_found_error',
+    source: 'gateway',
+    message: 'No virtual key is known for this model.',
+    when: 'The call names a model, but no virtual key: there is no `x-gateway-virtual-key`, the model has no prefix of a virtual key that the caller can use (`@slug/model`), and the API key has no `default_virtual_key`. The message lists up to 20 virtual keys.',
   },
   method_not_allowed: {
     status: 405,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { countMembers, isDeeperThan } from './scan.js';
+import { countMembers, isDeeperThan, withMember } from './scan.js';
 
 function nested(levels: number, inner = ''): Buffer {
   return Buffer.from('['.repeat(levels) + inner + ']'.repeat(levels));
@@ -86,5 +86,29 @@ describe('countMembers', () => {
     ['{"__proto__":1,"__proto__":2}'],
   ])('counts duplicate names: %s', (text) => {
     expect(count(text)).toBe(Object.keys(JSON.parse(text)).length + 1);
+  });
+});
+
+describe('withMember', () => {
+  const renamed = (json: string): string => withMember(Buffer.from(json), 'model', 'm"1').toString();
+
+  it.each([
+    ['{"model":"@co/x","n":12345678901234567890}', '{"model":"m\\"1","n":12345678901234567890}'],
+    ['{ "a" : [1, {"model": "inner"}], "model" : "x" }', '{ "a" : [1, {"model": "inner"}], "model" :"m\\"1"}'],
+    ['{"mod\\u0065l":"x","b":"}"}', '{"mod\\u0065l":"m\\"1","b":"}"}'],
+    ['{"model":"one","b":1,"model":"two"}', '{"model":"m\\"1","b":1,"model":"m\\"1"}'],
+    ['{"text":"\\"model\\":1"}', '{"text":"\\"model\\":1"}'],
+  ])('changes the member of the outermost object and nothing else: %s', (json, expected) => {
+    expect(renamed(json)).toBe(expected);
+  });
+
+  it('changes the member of any JSON object', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.string(), fc.string(), (members, before, after) => {
+        const body = { ...members, model: before };
+        const json = withMember(Buffer.from(JSON.stringify(body)), 'model', after);
+        expect(JSON.parse(json.toString())).toEqual({ ...body, model: after });
+      }),
+    );
   });
 });

@@ -96,6 +96,27 @@ export function isDeeperThan(json: Buffer, limit: number): boolean {
   return count > limit && nestsMoreThan(json, limit);
 }
 
+/** The JSON text with another value for each member of its outermost object that has this name, and every other byte as it is. */
+export function withMember(json: Buffer, name: string, value: string): Buffer {
+  const parts: Buffer[] = [];
+  let copied = 0;
+  let isMeant = false;
+  walkJson(json, (token, at, depth, last) => {
+    if (depth !== 1) return true;
+    if (token === JSON_TOKEN.colon) {
+      isMeant = stringAt(json, last) === name;
+      if (isMeant) {
+        parts.push(json.subarray(copied, at + 1), Buffer.from(JSON.stringify(value)));
+      }
+    } else if (isMeant && (token === JSON_TOKEN.comma || token === JSON_TOKEN.closeBrace)) {
+      copied = at;
+      isMeant = false;
+    }
+    return true;
+  });
+  return Buffer.concat([...parts, json.subarray(copied)]);
+}
+
 function nestsMoreThan(json: Buffer, limit: number): boolean {
   let isDeeper = false;
   walkJson(json, (_token, _at, depth) => {

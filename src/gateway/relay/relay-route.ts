@@ -54,6 +54,8 @@ interface Row {
   readonly query?: new () => object;
   /** Starts work that the provider bills later: refused under a usage limit that is used up. */
   readonly spends?: true;
+  /** A `model` in the body is the one that does the work. Otherwise the models stand in a file, or in another object. */
+  readonly namesModel?: true;
 }
 
 /** As usage limits name it: the first word of the operation, `batches`. */

@@ -8,6 +8,7 @@ import { OfferedEndpoints } from '../../upstream/providers/offered-endpoints.js'
 import type { Provider, ProviderRequest } from '../../upstream/providers/provider.types.js';
 import type { UpstreamAnswer } from '../../upstream/upstream.types.js';
 import { ProviderCallService } from '../provider-call.service.js';
+import { assertEveryModelAllowed, assertModelAllowed, restrictsModels } from '../model-access.js';
 import type { ProviderContext } from '../provider-context.decorator.js';
 import { UsedUpLimits } from '../used-up-limits.js';
 import { betaHeader } from './beta-header.js';
@@ -16,7 +17,7 @@ import { Isolation, type Ownership } from './isolation.js';
 import { type UnsupportedOptions, withoutOptions } from './left-out.js';
 import { listOwn } from './list-own.js';
 import { normaliseAnswer } from './normalise-answer.js';
-import { isNamed } from './object-ids.js';
+import { isNamed, usedIds } from './object-ids.js';
 import type { OperationInput, ResourceProvider } from './operation.types.js';
 import { rangeHeaders, type RelayRequestParts, toOperationInput, toProviderRequest } from './relay-input.js';
 import { API_VERSION } from './relay-query.js';
@@ -64,7 +65,7 @@ export class RelayService {
     const given = toOperationInput(route, { ...run, body: request.body });
     const input = withoutOptions(context, given, unsupportedOptions(provider, route, context.virtualKey.provider));
     const model = modelOf(input.body);
-    if (model !== undefined) context.request.noteModel(model);
+    assertModels(context, route, input.body);
     if (route.spends === true) await this.limits.assertRoom(context, { endpoint: endpointOf(route), model });
     try {
       await this.serve(run, provider, input);
@@ -84,7 +85,7 @@ export class RelayService {
     const timed = { ...run, context: this.calls.withOneDeadline(context) };
     const answer = ownership.strict
       ? await this.askStrictly(timed, provider, input, ownership)
-      : await this.ask(timed, provider, input, context.bytes);
+      : await this.ask(timed, provider, input, checkedBytes(context, input));
     // The response was streamed to its end.
     if (answer === undefined) return undefined;
     await this.isolation.record(ownership, guarded, answer.json);
@@ -103,7 +104,7 @@ export class RelayService {
       const ask = async (page: OperationInput): Promise<unknown> => (await this.ask(run, provider, page))?.json;
       return { status: 200, json: await listOwn(input, ask, (ids) => this.isolation.owned(ownership, lists, ids)) };
     }
-    const sent = run.context.bytes;
+    const sent = checkedBytes(run.context, input);
     // Of duplicate fields, the provider might read the one that was not checked.
     const bytes = uses.length === 0 || sent === undefined ? sent : Buffer.from(JSON.stringify(input.body));
     if (creates === undefined) return this.ask(run, provider, input, bytes);
@@ -178,6 +179,14 @@ export class RelayService {
   }
 }
 
+/** Bodies name further models deeper in them, such as that of a grader, and work may use models that its body does not name. */
+function assertModels({ principal, virtualKey }: ProviderContext, route: RelayRoute, body?: JsonObject): void {
+  if (!restrictsModels(principal)) return;
+  const isNamed = route.namesModel === true && modelOf(body) !== undefined;
+  if (route.spends === true && !isNamed) assertEveryModelAllowed(principal);
+  for (const model of usedIds(body, 'model')) assertModelAllowed(principal, virtualKey, model);
+}
+
 function notSupported(instead: string): GatewayError {
   return new GatewayError('provider_not_supported', {
     message: `${ERROR_CODES.provider_not_supported.message} ${instead}`,
@@ -192,6 +201,11 @@ function unsupportedOptions(
 ): UnsupportedOptions {
   const fields = provider.kind === 'mapped' ? (provider.leavesOut?.[operation] ?? []) : [];
   return { fields, query: hasApiVersion ? fields : [API_VERSION, ...fields] };
+}
+
+/** Of duplicate fields, the provider might read a model that was not checked. */
+function checkedBytes({ principal, bytes }: ProviderContext, { body }: OperationInput): Buffer | undefined {
+  return bytes === undefined || !restrictsModels(principal) ? bytes : Buffer.from(JSON.stringify(body));
 }
 
 function asksForStream(body: JsonObject = {}): boolean {

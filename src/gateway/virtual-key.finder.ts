@@ -1,0 +1,102 @@
+import { Injectable } from '@nestjs/common';
+import type { Principal } from '../access/principal.js';
+import { GatewayError } from '../common/errors/gateway.error.js';
+import { type MaybePromise, chain } from '../common/maybe-promise.js';
+import { Clock } from '../common/time/clock.js';
+import { type UsableVirtualKey, VirtualKeyCache } from '../virtual-keys/virtual-key.cache.js';
+import { VirtualKeyStore } from '../virtual-keys/virtual-key.store.js';
+import { assertVirtualKeyAllowed, mayUse } from './model-access.js';
+
+const HEADER = 'x-gateway-virtual-key';
+/** The models of some providers have a slash in their names too, and some begin with `@`. */
+const PREFIXED = /^(?<at>@?)(?<slug>[a-zA-Z0-9_-]{1,255})\/(?<model>.+)$/s;
+const MAX_NAMES = 20;
+
+/** Where a request goes. */
+export interface Destination {
+  readonly virtualKey: UsableVirtualKey;
+  /** As its provider knows it; undefined where the request names none. */
+  readonly model: string | undefined;
+}
+
+interface Prefixed {
+  /** Whether the prefix can be nothing but a virtual key. */
+  readonly isCertain: boolean;
+  readonly slug: string;
+  readonly model: string;
+}
+
+/**
+ * Finds the virtual key of a request to a provider. The first that is there decides: the header, the prefix of the model, the default
+ * of the API key.
+ */
+@Injectable()
+export class VirtualKeyFinder {
+  constructor(
+    private readonly virtualKeys: VirtualKeyCache,
+    private readonly store: VirtualKeyStore,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * @param slug of the header
+   * @param model as the caller wrote it
+   * @throws GatewayError `virtual_key_required`, `virtual_key_not_found`, `model_not_found`, `model_not_allowed`
+   */
+  find(principal: Principal, slug: string | undefined, model: string | undefined): MaybePromise<Destination> {
+    const prefixed = model === undefined ? undefined : readPrefix(model);
+    if (slug !== undefined) return this.byHeader(principal, slug, model, prefixed);
+    if (prefixed === undefined) return this.byName(principal, model);
+    return chain(this.virtualKeys.find(principal, prefixed.slug, this.now()), (virtualKey) => {
+      if (virtualKey !== undefined && (prefixed.isCertain || mayUse(principal, virtualKey))) {
+        assertVirtualKeyAllowed(principal, virtualKey, 'model');
+        return { virtualKey, model: prefixed.model };
+      }
+      return prefixed.isCertain ? this.refuse(principal) : this.byName(principal, model);
+    });
+  }
+
+  private byHeader(
+    principal: Principal,
+    slug: string,
+    model: string | undefined,
+    prefixed: Prefixed | undefined,
+  ): MaybePromise<Destination> {
+    return chain(this.virtualKeys.find(principal, slug, this.now()), (virtualKey) => {
+      if (virtualKey === undefined) throw new GatewayError('virtual_key_not_found', { param: HEADER });
+      assertVirtualKeyAllowed(principal, virtualKey, HEADER);
+      // A client may send both. Any other prefix belongs to the name of the model.
+      const isRepeated = prefixed?.isCertain === true && prefixed.slug === slug;
+      return { virtualKey, model: isRepeated ? prefixed.model : model };
+    });
+  }
+
+  /** A model without a virtual key: model routes would be looked up here, before the default. */
+  private byName(principal: Principal, model: string | undefined): MaybePromise<Destination> {
+    const id = principal.providerAccess?.defaultVirtualKeyId ?? undefined;
+    const found = id === undefined ? undefined : this.virtualKeys.findById(principal, id, this.now());
+    return chain(found, (virtualKey): MaybePromise<Destination> => {
+      if (virtualKey !== undefined) return { virtualKey, model };
+      if (model !== undefined) return this.refuse(principal);
+      throw new GatewayError('virtual_key_required', { param: HEADER });
+    });
+  }
+
+  private async refuse(principal: Principal): Promise<never> {
+    const ids = principal.providerAccess?.allowedVirtualKeys ?? undefined;
+    const slugs = await this.store.slugsForUse(principal, ids, this.clock.now(), MAX_NAMES);
+    const names = slugs.map((slug) => `@${slug}/<model>`).join(', ');
+    const instead = names === '' ? 'The caller can use no virtual key.' : `The caller can use ${names}.`;
+    const message = `No virtual key is known for this model. ${instead}`;
+    throw new GatewayError('model_not_found', { param: 'model', message });
+  }
+
+  private now(): number {
+    return this.clock.now().getTime();
+  }
+}
+
+function readPrefix(model: string): Prefixed | undefined {
+  const { at, slug, model: name } = PREFIXED.exec(model)?.groups ?? {};
+  return slug === undefined || name === undefined ? undefined : { isCertain: at === '@', slug, model: name };
+}
