@@ -9,6 +9,7 @@ import { AudiencesOfServers1795674200000 } from './1795674200000-audiences-of-se
 import { SecretDestinations1795674300000 } from './1795674300000-secret-destinations.js';
 import { McpGrants1795690000000 } from './1795690000000-mcp-grants.js';
 import { ProviderAccessOfKeys1795690100000 } from './1795690100000-provider-access-of-keys.js';
+import { McpCallOutcomes1795690200000 } from './1795690200000-mcp-call-outcomes.js';
 
 /** In order of application. Classes, not file patterns: the same list works from source, build and tests. */
 export const MIGRATIONS = [
@@ -23,4 +24,5 @@ export const MIGRATIONS = [
   SecretDestinations1795674300000,
   McpGrants1795690000000,
   ProviderAccessOfKeys1795690100000,
+  McpCallOutcomes1795690200000,
 ] as const;

@@ -495,7 +495,9 @@ describe('a call through the gateway', () => {
     const [shown] = await admin.list(`/v1/mcp-servers/${slug}/calls`);
     expect(shown).toMatchObject({ object: 'mcp-call', user_id: 'alice', tool: 'echo', status: 200, trace_id: trace });
     const { text } = await send(`${gateway.url}/metrics`, { method: 'GET' });
-    expect(text).toContain('gateway_mcp_requests_total{method="tools/call",status="200"}');
+    expect(text).toContain(
+      `gateway_mcp_requests_total{server="${slug}",method="tools/call",status="200",outcome="ok"} 1`,
+    );
   });
 
   it('reports calls by server and tool at no cost, and omits refused requests', async () => {

@@ -115,6 +115,18 @@ describe('MCP tracing that is on', () => {
       expect(span).toMatchObject({ status: ERROR, attributes: { 'error.type': '500' } });
   });
 
+  it.each([
+    [{ ...ANSWER, result: { isError: true } }, 'tool_error', undefined],
+    [{ jsonrpc: '2.0', id: 1, error: { code: -32_602, message: 'no' } }, '-32602', '-32602'],
+  ])('marks the span of the call with a failure in the answer: %j', async (answer, type, code) => {
+    const slug = await register();
+    raw.answerWith(json(answer));
+    const [request, sent] = await spansOf(await call(slug));
+    expect(request).toMatchObject({ status: UNSET });
+    expect(sent).toMatchObject({ status: ERROR, attributes: { 'error.type': type } });
+    expect(sent?.attributes['rpc.response.status_code']).toBe(code);
+  });
+
   it('marks both spans as errors when the server cuts a stream off', async () => {
     const slug = await register();
     raw.answerWith(brokenEvents);

@@ -99,6 +99,7 @@ describe('GET /v1/usage', () => {
           search_units: 3,
           quantities: { input: 340, search_unit: 3 },
           presumed_calls: 1,
+          failed_calls: 0,
         },
       ],
       total: 1,

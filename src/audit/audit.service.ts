@@ -1,22 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import {
-  And,
-  type EntityManager,
-  type FindOptionsWhere,
-  In,
-  LessThan,
-  MoreThanOrEqual,
-  type Repository,
-} from 'typeorm';
+import { type EntityManager, type FindOptionsWhere, In, type Repository } from 'typeorm';
 import type { Principal } from '../access/principal.js';
 import { tenantWhere } from '../access/tenant-where.js';
-import { invalidField } from '../common/errors/gateway.error.js';
 import { type ListOf, toList, toSkipTake } from '../common/pagination/list.js';
-import { fromUnixSeconds } from '../common/time/unix-time.js';
 import { foldId } from '../common/uuid.js';
 import { withoutUndefined } from '../common/without-undefined.js';
 import { insertRow } from '../database/rows.js';
+import { timeRange } from '../database/time-range.js';
 import { AuditLogEntry } from './audit-log-entry.entity.js';
 import type { AuditedUser, AuditRecord } from './audit-record.js';
 import { type AuditLogEntryResponse, toAuditLogEntryResponse } from './audit.response.js';
@@ -97,14 +88,6 @@ function whereOf(principal: Principal, filter: AuditLogFilter): FindOptionsWhere
   const actorId = actor === undefined ? undefined : In([actor, foldId(actor)]);
   const named = withoutUndefined({ actorId, action, resourceId, resourceType, createdAt: timeRange(filter) });
   return { ...named, ...tenantWhere(principal) };
-}
-
-/** Both seconds are included to their end: an entry belongs to the second in which it was written. */
-function timeRange({ from, to }: AuditLogFilter) {
-  if (from !== undefined && to !== undefined && from > to) throw invalidField('from', 'must not be after to');
-  const since = from === undefined ? undefined : MoreThanOrEqual(fromUnixSeconds(from));
-  const before = to === undefined ? undefined : LessThan(fromUnixSeconds(to + 1));
-  return since !== undefined && before !== undefined ? And(since, before) : (since ?? before);
 }
 
 /** Without the user's claims, which may be large. */

@@ -11,6 +11,7 @@ const BOUNDED_LABELS = [
   'result',
   'method',
   'status',
+  'server',
   'state',
   'unit',
 ];

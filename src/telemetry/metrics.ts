@@ -201,8 +201,8 @@ export class Metrics {
   });
   readonly mcpRequests = new Counter({
     name: 'gateway_mcp_requests_total',
-    help: 'Requests to MCP servers by JSON-RPC method (GET and DELETE have none) and status code',
-    labelNames: ['method', 'status'],
+    help: 'Requests to MCP servers by server, JSON-RPC method (GET and DELETE have none), status code and outcome (ok, tool_error, rpc_error, gateway_error)',
+    labelNames: ['server', 'method', 'status', 'outcome'],
     registers: [this.registry],
   });
   readonly mcpFirstByteSeconds = new Histogram({

@@ -77,10 +77,11 @@ export function toCallOutcome(outcome: string): CallOutcome {
     : { status: undefined, error: outcome };
 }
 
-export function callOutcomeAttributes({ status, error }: CallOutcome): Attributes {
+export function callOutcomeAttributes({ status, error, rpcCode }: CallOutcome): Attributes {
   const isRefused = status !== undefined && status >= 400;
   return {
     'http.response.status_code': status,
+    'rpc.response.status_code': rpcCode === undefined ? undefined : String(rpcCode),
     'error.type': error ?? (isRefused ? String(status) : undefined),
   };
 }

@@ -39,6 +39,8 @@ export interface CallOutcome {
   readonly status: number | undefined;
   /** The error code, if any. */
   readonly error: string | undefined;
+  /** The code of a JSON-RPC error in the answer. */
+  readonly rpcCode?: number | undefined;
 }
 
 /** The result of a finished request. */

@@ -48,7 +48,7 @@ export function reportStatement(range: ReportRange): Statement {
   const sql = `
     SELECT ${start} AS start, ${groups.map((group, index) => `${group} AS g${index}, `).join('')}
       count(*) AS calls, sum(cost_nano) AS cost_nano, sum(tokens) AS tokens, ${SUMS_BY_UNIT},
-      count(*) FILTER (WHERE source = 'presumed') AS presumed
+      count(*) FILTER (WHERE source = 'presumed') AS presumed, count(*) FILTER (WHERE outcome = 'failed') AS failed
     FROM usage_events WHERE ${conditions.join(' AND ')}
     GROUP BY ${places}`;
   return { sql, parameters };

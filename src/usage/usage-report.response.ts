@@ -24,6 +24,8 @@ export class UsagePeriodResponse {
   readonly quantities: Readonly<Record<string, number>>;
   /** Calls whose end is not known: their bound is in the sums. */
   readonly presumed_calls: number;
+  /** Calls that the provider refused, and calls of tools that failed or got no answer from their MCP server. */
+  readonly failed_calls: number;
 }
 
 export class UsageReportResponse {

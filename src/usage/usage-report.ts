@@ -23,7 +23,7 @@ const MAX_DAYS: Readonly<Record<TimeBucket, number>> = { hour: 31, day: 366, mon
 const NANO_DECIMALS = 9;
 
 /** Sums arrive as text: they may be more than a number holds. */
-type Row = Readonly<Record<'calls' | 'cost_nano' | 'tokens' | 'presumed', string>> &
+type Row = Readonly<Record<'calls' | 'cost_nano' | 'tokens' | 'presumed' | 'failed', string>> &
   Readonly<Record<`q_${QuantityUnit}`, string | null>> &
   Readonly<Record<`g${number}`, string | null>> & { readonly start: Date };
 
@@ -106,6 +106,7 @@ function toPeriod(row: Row, { bucket, groupBy, to }: ReportRange): UsagePeriodRe
     search_units: Number(row.q_search_unit ?? 0),
     quantities: quantitiesOf(row),
     presumed_calls: Number(row.presumed),
+    failed_calls: Number(row.failed),
   };
 }
 

@@ -17,7 +17,7 @@ export interface UsageFigures {
 export type FigureSource = 'provider' | 'computed' | 'presumed' | 'capped';
 
 /**
- * How an attempt ended. `failed`: the provider refused it; `cancelled`: the client left; `unknown`: the provider may have
+ * How an attempt ended. `failed`: the provider refused it, or the tool failed; `cancelled`: the client left; `unknown`: the provider may have
  * done the work.
  */
 export type AttemptOutcome = 'answered' | 'failed' | 'cancelled' | 'unknown';

@@ -14,6 +14,7 @@ import type { UsageStore } from '../../usage/usage-store.types.js';
 import { methodLabel, rpcMethodOf, toolOf } from '../endpoints/mcp-message.js';
 import type { McpCallContext } from '../endpoints/mcp-request.js';
 import type { McpOutcome } from '../proxy/mcp-proxy.types.js';
+import { type CallOutcome, outcomeOf } from './call-outcome.js';
 import { usagesOf } from './mcp-call-usage.js';
 import { McpCallRecorder } from './mcp-call.recorder.js';
 import type { McpCallRow } from './mcp-call.store.js';
@@ -24,6 +25,9 @@ type Ending = Pick<McpOutcome, 'status' | 'error' | 'requestBytes'> & Partial<Mc
 /** Records every call of an authenticated caller: one row, the usage of tools, metrics. */
 @Injectable()
 export class McpCallLog {
+  /** With a label of their own. */
+  private readonly servers = new Set<string>();
+
   constructor(
     private readonly recorder: McpCallRecorder,
     private readonly metrics: Metrics,
@@ -34,11 +38,12 @@ export class McpCallLog {
   /** Call once per call, when its answer is over. */
   record(call: McpCallContext, ending: Ending): void {
     const totalMs = performance.now() - call.startedAt;
-    this.count(call, ending, totalMs);
+    const outcome = outcomeOf(call, ending);
+    this.count(call, ending, outcome, totalMs);
     const now = this.clock.now();
-    this.recorder.add(rowOf(call, ending, totalMs, now));
+    this.recorder.add(rowOf(call, ending, outcome, totalMs, now));
     // A call that was sent counts, even when its answer never came: the tool may have run.
-    if (ending.wasSent) for (const usage of usagesOf(call, now)) this.usage.record(usage);
+    if (ending.wasSent) for (const usage of usagesOf(call, ending, now)) this.usage.record(usage);
   }
 
   /** The same for a call that failed before it reached its server. */
@@ -47,13 +52,22 @@ export class McpCallLog {
     this.record(call, endingOf(thrown, call));
   }
 
-  private count({ request, message }: McpCallContext, { status, firstByteMs }: Ending, totalMs: number): void {
+  private count(call: McpCallContext, { status, firstByteMs }: Ending, outcome: CallOutcome, totalMs: number): void {
+    const { request, message, server } = call;
     const method = methodLabel(request.method, message);
-    this.metrics.mcpRequests.inc({ method, status });
+    this.metrics.mcpRequests.inc({ server: this.serverLabel(server), method, status, outcome });
     if (firstByteMs !== undefined) this.metrics.mcpFirstByteSeconds.observe({ method }, firstByteMs / 1_000);
     if (request.method !== 'GET') this.metrics.mcpSeconds.observe({ method }, totalMs / 1_000);
   }
+
+  private serverLabel({ slug }: Pick<McpCallContext['server'], 'slug'>): string {
+    if (this.servers.size < MAX_SERVER_LABELS) this.servers.add(slug);
+    return this.servers.has(slug) ? slug : 'other';
+  }
 }
+
+/** More servers than these share one label, so that servers that come and go do not fill the memory of Prometheus. */
+const MAX_SERVER_LABELS = 1_000;
 
 /** For the request's log line and span. Early, because the line is written when the answer is out, before the call is over. */
 export function noteMethod(call: McpCallContext): void {
@@ -91,8 +105,9 @@ function requestBytesOf({ body, request }: McpCallContext, thrown: unknown): num
 
 /** In one literal: a row that is put together from parts costs twice, on every call. */
 function rowOf(
-  { request, server, caller, message, denial }: McpCallContext,
+  { request, server, caller, message, denial, answer }: McpCallContext,
   ending: Ending,
+  outcome: CallOutcome,
   totalMs: number,
   createdAt: Date,
 ): McpCallRow {
@@ -111,6 +126,8 @@ function rowOf(
     tool: denial?.tool ?? toolOf(message) ?? null,
     status: ending.status,
     errorCode: ending.error?.code ?? null,
+    outcome,
+    rpcErrorCode: answer?.failure?.code ?? null,
     firstByteMs: ending.firstByteMs === undefined ? null : Math.round(ending.firstByteMs),
     totalMs: Math.round(totalMs),
     bytesIn: String(ending.requestBytes),

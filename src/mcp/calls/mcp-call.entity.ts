@@ -1,9 +1,13 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import type { CallOutcome } from './call-outcome.js';
 
 /** One request to an MCP server: who called what, and how it ended. No arguments, no results. */
 @Entity('mcp_calls')
 @Index('ix_mcp_calls_server', ['organisationId', 'serverId', 'createdAt'])
 @Index('ix_mcp_calls_created_at', ['createdAt'])
+@Index('ix_mcp_calls_user', ['organisationId', 'serverId', 'userId', 'createdAt'], { where: '"user_id" IS NOT NULL' })
+@Index('ix_mcp_calls_tool', ['organisationId', 'serverId', 'tool', 'createdAt'], { where: '"tool" IS NOT NULL' })
+@Index('ix_mcp_calls_failed', ['organisationId', 'serverId', 'createdAt'], { where: `"outcome" <> 'ok'` })
 export class McpCall {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_mcp_calls' })
   readonly id!: string;
@@ -51,6 +55,13 @@ export class McpCall {
 
   @Column({ name: 'error_code', type: 'varchar', length: 64, nullable: true })
   readonly errorCode!: string | null;
+
+  @Column({ type: 'varchar', length: 16, default: 'ok' })
+  readonly outcome!: CallOutcome;
+
+  /** `error.code` of the server's answer. */
+  @Column({ name: 'rpc_error_code', type: 'integer', nullable: true })
+  readonly rpcErrorCode!: number | null;
 
   @Column({ name: 'first_byte_ms', type: 'integer', nullable: true })
   readonly firstByteMs!: number | null;

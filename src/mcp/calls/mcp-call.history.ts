@@ -4,9 +4,11 @@ import type { Repository } from 'typeorm';
 import type { Principal } from '../../access/principal.js';
 import { tenantWhere } from '../../access/tenant-where.js';
 import { toSkipTake } from '../../common/pagination/list.js';
-import type { PageQuery } from '../../common/pagination/page.query.js';
+import { withoutUndefined } from '../../common/without-undefined.js';
+import { timeRange } from '../../database/time-range.js';
 import { McpServerStore } from '../servers/mcp-server.store.js';
 import { McpCall } from './mcp-call.entity.js';
+import type { McpCallListQuery } from './mcp-call-list.query.js';
 
 /** Reads the log of calls, always within one tenant. */
 @Injectable()
@@ -17,12 +19,17 @@ export class McpCallHistory {
   ) {}
 
   /** Calls of one server by the caller's own tenant, newest first. */
-  async list(principal: Principal, ref: string, page: PageQuery): Promise<[McpCall[], number]> {
+  async list(principal: Principal, ref: string, query: McpCallListQuery): Promise<[McpCall[], number]> {
     const { id: serverId } = await this.servers.get(principal, ref);
+    const { user_id: userId, tool, outcome, status } = query;
     return this.calls.findAndCount({
-      where: { ...tenantWhere(principal), serverId },
+      where: {
+        ...tenantWhere(principal),
+        serverId,
+        ...withoutUndefined({ userId, tool, outcome, status, createdAt: timeRange(query) }),
+      },
       order: { createdAt: 'DESC', id: 'DESC' },
-      ...toSkipTake(page),
+      ...toSkipTake(query),
     });
   }
 }

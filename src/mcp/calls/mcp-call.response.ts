@@ -1,4 +1,6 @@
+import { ApiProperty } from '@nestjs/swagger';
 import { toUnixSeconds } from '../../common/time/unix-time.js';
+import { CALL_OUTCOMES, type CallOutcome } from './call-outcome.js';
 import type { McpCall } from './mcp-call.entity.js';
 
 export class McpCallResponse {
@@ -22,6 +24,14 @@ export class McpCallResponse {
   readonly status: number;
   /** Code of the gateway's own error. */
   readonly error_code: string | null;
+  /**
+   * How the call ended. `tool_error`: the tool reported that it failed. `rpc_error`: the server returned an error.
+   * `gateway_error`: the gateway refused the call, or received no usable answer.
+   */
+  @ApiProperty({ enum: CALL_OUTCOMES })
+  readonly outcome: CallOutcome;
+  /** The code of the server's JSON-RPC error. */
+  readonly rpc_error_code: number | null;
   /** How long the first byte of the response took; null: none came. */
   readonly first_byte_ms: number | null;
   /** How long the call took. */
@@ -55,6 +65,8 @@ export function toMcpCallResponse(call: McpCall): McpCallResponse {
     tool: call.tool,
     status: call.status,
     error_code: call.errorCode,
+    outcome: call.outcome,
+    rpc_error_code: call.rpcErrorCode,
     first_byte_ms: call.firstByteMs,
     total_ms: call.totalMs,
     bytes_in: Number(call.bytesIn),

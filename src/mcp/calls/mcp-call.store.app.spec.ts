@@ -38,6 +38,7 @@ describe('McpCallStore', () => {
     ['the tool', { tool: 'other' }],
     ['the status', { status: 499 }],
     ['the error', { errorCode: 'mcp_server_failed' }],
+    ['the outcome', { outcome: 'rpc_error', rpcErrorCode: -32_602 }],
     ['the times', { firstByteMs: null, totalMs: 77, createdAt: new Date('2026-11-24T10:00:00.002Z') }],
     ['the sizes', { bytesIn: '77', bytesOut: '0' }],
     ['the trace', { traceId: null }],

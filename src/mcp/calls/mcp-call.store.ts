@@ -40,6 +40,8 @@ const SHAPE: RowShape<McpCallRow> = {
     one.rpcMethod === other.rpcMethod &&
     one.status === other.status &&
     one.errorCode === other.errorCode &&
+    one.outcome === other.outcome &&
+    one.rpcErrorCode === other.rpcErrorCode &&
     one.httpMethod === other.httpMethod &&
     one.callerType === other.callerType &&
     one.organisationId === other.organisationId &&
@@ -58,6 +60,8 @@ const SHAPE: RowShape<McpCallRow> = {
     tool: toStorableOrNull(call.tool, 255),
     status: call.status,
     error_code: call.errorCode,
+    outcome: call.outcome,
+    rpc_error_code: call.rpcErrorCode,
   }),
   ownOf: (call) => ({
     id: call.id,

@@ -4,8 +4,8 @@ import type { Principal } from '../../access/principal.js';
 import { RequireScope } from '../../access/route-access.decorators.js';
 import { ManagementApi } from '../../common/http/api-docs.decorators.js';
 import { toList } from '../../common/pagination/list.js';
-import { PageQuery } from '../../common/pagination/page.query.js';
 import { McpCallHistory } from './mcp-call.history.js';
+import { McpCallListQuery } from './mcp-call-list.query.js';
 import { McpCallListResponse, toMcpCallResponse } from './mcp-call.response.js';
 
 @ManagementApi('MCP servers')
@@ -19,8 +19,8 @@ export class McpCallsController {
   async listMcpServerCalls(
     @CurrentPrincipal() principal: Principal,
     @Param('ref') ref: string,
-    @Query() page: PageQuery,
+    @Query() query: McpCallListQuery,
   ): Promise<McpCallListResponse> {
-    return toList(await this.history.list(principal, ref, page), toMcpCallResponse);
+    return toList(await this.history.list(principal, ref, query), toMcpCallResponse);
   }
 }

@@ -6,11 +6,12 @@ import { McpAuthentication } from '../../identity/authenticators/mcp-authenticat
 import { SessionBinding, type SessionOwner } from '../../identity/sessions/session-binding.js';
 import type { UpstreamHead } from '../../upstream/upstream.types.js';
 import { noteHead } from '../calls/mcp-call-log.js';
+import { AnswerOutcome } from '../inspection/answer-outcome.js';
 import { NoBody, toolListFilter } from '../inspection/tool-list-filter.js';
 import { ToolListWatch } from '../inspection/tool-list-watch.js';
 import { EndpointRewriter } from '../legacy/endpoint-rewriter.js';
 import { clientEndpoint } from '../legacy/message-endpoint.js';
-import { filterChain } from '../proxy/filter-chain.js';
+import { bothWatchers, filterChain } from '../proxy/filter-chain.js';
 import type { BodyFilter } from '../../upstream/upstream.types.js';
 import type { McpHooks } from '../proxy/mcp-proxy.types.js';
 import type { McpMessage } from './mcp-message.js';
@@ -43,7 +44,10 @@ export class McpAnswerHooks {
       challenge: isUsersToken ? (head) => this.challengeFor(call, head) : undefined,
       bodyFilter: (head) => this.filterFor(call, head),
       onStream: (end) => this.streams.watch(call, end),
-      bodyWatcher: (head) => this.lists.watch(server, message?.inspected, head),
+      bodyWatcher: (head) => {
+        call.answer = AnswerOutcome.of(message?.inspected, head);
+        return bothWatchers(call.answer, this.lists.watch(server, message?.inspected, head));
+      },
     };
   }
 

@@ -40,7 +40,7 @@ export class McpCallInterceptor implements NestInterceptor<McpOutcome, McpOutcom
     return next.handle().pipe(
       tap({
         next: (outcome) => {
-          span?.end(toCallOutcome(outcome));
+          span?.end(toCallOutcome(call, outcome));
           this.record(call, outcome);
         },
         error: (error: unknown) => {
@@ -81,8 +81,13 @@ function answerDenial(response: Response, { body }: McpCallContext, { status, te
   };
 }
 
-/** A client that disconnects once the answer has begun is not an error: that is how streams end. */
-function toCallOutcome({ status, upstreamStatus, error }: McpOutcome): CallOutcome {
+/**
+ * A client that disconnects once the answer has begun is not an error: that is how streams end. The type of a JSON-RPC error is
+ * its code (semantic conventions of OpenTelemetry for MCP).
+ */
+function toCallOutcome({ answer }: McpCallContext, { status, upstreamStatus, error }: McpOutcome): CallOutcome {
   const hasLeft = status === CLIENT_CLOSED_REQUEST && upstreamStatus === undefined;
-  return { status: upstreamStatus, error: error?.code ?? (hasLeft ? 'caller_gone' : undefined) };
+  const { kind, code: rpcCode } = answer?.failure ?? {};
+  const reported = rpcCode === undefined ? kind : String(rpcCode);
+  return { status: upstreamStatus, error: error?.code ?? reported ?? (hasLeft ? 'caller_gone' : undefined), rpcCode };
 }

@@ -6,6 +6,7 @@ import type { McpServerIdentity } from '../../identity/config/identity-config.js
 import type { RawHeader } from '../../identity/headers/raw-headers.js';
 import type { SessionOwner } from '../../identity/sessions/session-binding.js';
 import type { TraceContext } from '../../telemetry/trace-headers.js';
+import type { AnswerOutcome } from '../inspection/answer-outcome.js';
 import type { ToolDenial } from '../inspection/tool-denial.js';
 import type { ServerAddress } from '../servers/mcp-server.directory.js';
 import type { UsableMcpServer } from '../servers/usable-mcp-server.js';
@@ -85,6 +86,9 @@ export class McpCallContext implements AuthenticatedMcpCaller {
   message: McpMessage | undefined = undefined;
   /** Set when a disabled tool is called. */
   denial: ToolDenial | undefined = undefined;
+
+  // Added by McpAnswerHooks: reads the answer while it passes.
+  answer: AnswerOutcome | undefined = undefined;
 
   // Added by McpCallInterceptor: of the span of the call, when the request is traced.
   traceContext: TraceContext | undefined = undefined;

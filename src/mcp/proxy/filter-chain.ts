@@ -1,3 +1,4 @@
+import type { BodyWatcher } from '../../upstream/stream-exchange.js';
 import type { BodyFilter } from '../../upstream/upstream.types.js';
 
 /** Runs the filters one after the other; undefined when there is none. */
@@ -21,4 +22,19 @@ class TwoFilters implements BodyFilter {
   end(): Buffer {
     return Buffer.concat([this.second.push(this.first.end()), this.second.end()]);
   }
+}
+
+/** Passes each piece of an answer to both watchers; undefined when there is none. */
+export function bothWatchers(first: BodyWatcher | undefined, second: BodyWatcher | undefined): BodyWatcher | undefined {
+  if (first === undefined || second === undefined) return first ?? second;
+  return {
+    push: (chunk) => {
+      first.push(chunk);
+      second.push(chunk);
+    },
+    end: () => {
+      first.end();
+      second.end();
+    },
+  };
 }

@@ -27,8 +27,12 @@ export function refusedBody(
   const isLegacy = transport === 'sse';
   // The older transport answers on its stream, and clients read only the status of this answer.
   if (isLegacy && method === 'POST') return HTML_TYPE.test(type) ? new EmptyBody(() => unreadable(type)) : undefined;
-  if (UNREAD.has(status) || (!isLegacy && JSON_TYPE.test(type))) return undefined;
+  if (UNREAD.has(status) || (!isLegacy && isJsonType(type))) return undefined;
   return new EmptyBody(() => unreadable(type));
+}
+
+export function isJsonType(mediaType: string): boolean {
+  return JSON_TYPE.test(mediaType);
 }
 
 /** Accepts an empty body only. */

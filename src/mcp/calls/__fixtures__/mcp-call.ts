@@ -16,6 +16,8 @@ export const MCP_CALL: McpCallRow = {
   tool: 'search',
   status: 200,
   errorCode: null,
+  outcome: 'ok',
+  rpcErrorCode: null,
   firstByteMs: 1,
   totalMs: 2,
   bytesIn: '3',
