@@ -155,6 +155,14 @@ export class AppConfig extends EgressSettings {
   @Max(3_660)
   readonly USAGE_COUNTER_DAYS: number = 90;
 
+  /** How long the rows of the ledger are kept, at least: months are deleted whole. Absent: they are kept. */
+  @OptionalSetting()
+  @ToNumber()
+  @IsInt()
+  @Min(62)
+  @Max(3_660)
+  readonly USAGE_LEDGER_DAYS?: number;
+
   /** Most groups of a usage limit in one period. A call that would make one more is refused. */
   @ToNumber()
   @IsInt()

@@ -13,7 +13,8 @@ export interface RetentionOptions {
   readonly database: Pick<DataSource, 'query'>;
   readonly clock: Clock;
   readonly logger: { warn(line: object): void };
-  readonly keptDays: number;
+  /** undefined: nothing is deleted. */
+  readonly keptDays: number | undefined;
   /** Of the log line of a sweep that failed. */
   readonly failureEvent: string;
 }
@@ -35,6 +36,7 @@ export abstract class Retention implements OnApplicationBootstrap, BeforeApplica
   /** Never rejects: what was deleted stays so, and the next sweep goes on from there. */
   async sweep(): Promise<void> {
     const { clock, keptDays, logger, failureEvent } = this.options;
+    if (keptDays === undefined) return;
     try {
       await this.deleteBefore(new Date(clock.now().getTime() - keptDays * DAY_MS));
     } catch (cause) {

@@ -15,6 +15,7 @@ import { UsageMetrics } from './usage-metrics.js';
 import { USAGE_OBSERVER, type UsageObserver } from './usage-observer.js';
 import { UsageReport } from './usage-report.js';
 import { UsageCounterRetention } from './usage-counter.retention.js';
+import { UsageLedgerRetention } from './usage-ledger.retention.js';
 import { USAGE_STORE } from './usage-store.token.js';
 import type { UsageStore } from './usage-store.types.js';
 import { WorkspacesModule } from '../workspaces/workspaces.module.js';
@@ -36,6 +37,7 @@ import { UsageController } from './usage.controller.js';
     UsageHousekeepingService,
     UsageReport,
     UsageCounterRetention,
+    UsageLedgerRetention,
   ],
   exports: [PricesModule, USAGE_STORE, UsageBucketStore],
 })
