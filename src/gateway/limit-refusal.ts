@@ -3,6 +3,7 @@ import { formatDecimal } from '../common/money/decimal.js';
 import { toUnixSeconds } from '../common/time/unix-time.js';
 import type { CompiledPolicy } from '../policies/compiled-policy.js';
 import { decimalsOf, fromUnits } from '../policies/limits.js';
+import type { QuantityUnit } from '../usage/units.js';
 import type { BucketState, Charge, ReserveOutcome } from '../usage/usage-store.types.js';
 
 type Refused = Exclude<ReserveOutcome, { readonly kind: 'admitted' }>;
@@ -27,9 +28,11 @@ export function refusalOf(
 }
 
 /** A cost policy applies, and the call has no known price. */
-export function priceUnknown(policyId: string, provider: string, model: string): GatewayError {
+export function priceUnknown(policyId: string, provider: string, model: string, unit: QuantityUnit): GatewayError {
+  const price = { provider, model: model.slice(0, MAX_LOGGED_MODEL), unit, price: '<US dollars for one>' };
   return new GatewayError('price_unknown', {
     param: 'model',
+    message: `A cost limit applies to this call, and its model has no price. Set one: POST /v1/prices ${JSON.stringify(price)}`,
     headers: { 'x-gateway-limit-policy': policyId, ...retryHeaders('exceeded') },
     reason: `no price for ${model.slice(0, MAX_LOGGED_MODEL)} of ${provider}`,
   });

@@ -116,7 +116,7 @@ export class UsageMeter implements BeforeApplicationShutdown {
     const policiesNow = (): MaybePromise<readonly CompiledPolicy[]> =>
       chain(this.policies.get(context.principal.organisationId, this.clock.now().getTime()), (known) => {
         const policies = readableMatches(known, facts);
-        if (isUnpriced) this.assertAllowed(context, policies, facts, prices);
+        if (isUnpriced) this.assertAllowed(context, policies, facts, estimate, prices);
         return policies;
       });
     const { principal, request } = context;
@@ -144,13 +144,14 @@ export class UsageMeter implements BeforeApplicationShutdown {
     { request }: ProviderContext,
     policies: readonly CompiledPolicy[],
     { provider = '', model = '' }: PolicyAttributes,
+    { unit }: UsageEstimate,
     prices: readonly Price[] | undefined,
   ): void {
     const onCosts = policies.filter(({ unit }) => unit === 'cost');
     const policy = onCosts.find(({ enforced }) => enforced);
     if (policy !== undefined && prices === undefined) throw new GatewayError('store_unavailable', { reason: 'prices' });
     if (this.config.USAGE_UNPRICED === 'allow') return;
-    if (policy !== undefined) throw priceUnknown(policy.id, provider, model);
+    if (policy !== undefined) throw priceUnknown(policy.id, provider, model, unit);
     const [monitor] = onCosts;
     if (monitor === undefined || prices === undefined) return;
     request.facts.limit_monitored ??= 'price_unknown';

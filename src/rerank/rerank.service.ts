@@ -89,7 +89,7 @@ export class RerankService {
     const operation: ProviderOperation = {
       operation: OPERATION,
       model: request.model,
-      request: provider.toUpstream(request),
+      request: provider.toUpstream(request, context.virtualKey.credential.options),
       retry: 'idempotent',
     };
     return this.calls.runBillable(context, operation, useOf(provider, request), (answer) => {

@@ -102,7 +102,8 @@ interface RerankProviderBase {
 /** A provider behind HTTP: two pure translations. Both throw GatewayError or UnexpectedShapeError. */
 export interface RemoteRerankProvider extends RerankProviderBase {
   readonly kind: 'remote';
-  toUpstream(request: RerankRequest): ProviderRequest;
+  /** `options` of the virtual key, for a provider whose servers differ. */
+  toUpstream(request: RerankRequest, options?: object): ProviderRequest;
   /** `answer` is the parsed body of a 2xx answer. */
   fromUpstream(answer: unknown, request: RerankRequest): RerankOutcome;
   /** Where an answer says that it goes on (paging); returns the request for the next part. */

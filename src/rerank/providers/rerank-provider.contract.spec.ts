@@ -20,6 +20,7 @@ const COHERE: Wire = { topN: 'top_n', documents: 'documents', results: 'results'
 const WIRES: Readonly<Record<string, Wire>> = {
   cohere: COHERE,
   'azure-ai': COHERE,
+  'openai-compatible': COHERE,
   jina: { ...COHERE, returnsDocuments: true },
   voyage: { ...COHERE, topN: 'top_k', results: 'data', returnsDocuments: true },
   pinecone: { ...COHERE, results: 'data', score: 'score', returnsDocuments: true },

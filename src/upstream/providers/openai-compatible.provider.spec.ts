@@ -11,6 +11,26 @@ describe('openaiCompatible', () => {
     expect(urlOf(openaiCompatible, { base_url }, { path: '/batches' })).toBe(`${base_url}/batches`);
   });
 
+  it.each([
+    [base_url, '/rerank', `${base_url}/rerank`],
+    ['http://tei.example:8080', '/rerank', 'http://tei.example:8080/rerank'],
+    ['https://models.example/v1/rerank', '/rerank', 'https://models.example/v1/rerank'],
+    ['https://models.example/v1/rerank/', '/rerank', 'https://models.example/v1/rerank'],
+    ['https://models.example/rerank', '/rerank', 'https://models.example/rerank'],
+    ['https://models.example/v1/rerank', '/models', 'https://models.example/v1/models'],
+    ['https://models.example/v1/not-rerank', '/rerank', 'https://models.example/v1/not-rerank/rerank'],
+  ])('makes of %s and %s the address %s', (base, path, expected) => {
+    expect(urlOf(openaiCompatible, { base_url: base }, { path })).toBe(expected);
+  });
+
+  it('tests a server of Text Embeddings Inference by its own address', () => {
+    const options = { base_url: 'http://tei.example:8080/rerank', rerank_format: 'tei' } as const;
+    expect(openaiCompatible.probe && urlOf(openaiCompatible, options, openaiCompatible.probe.request)).toBe(
+      'http://tei.example:8080/info',
+    );
+    expect(validateSync(plainToInstance(OpenAiCompatibleOptions, { base_url, rerank_format: 'jina' }))).toHaveLength(1);
+  });
+
   it('sends the version of an Azure API', () => {
     const project = 'https://hub.services.ai.azure.com/api/projects/hr';
     const request = { path: '/threads/t-1/runs', query: { limit: '2' } };

@@ -1,17 +1,36 @@
 // Servers that speak OpenAI's API. Source: https://platform.openai.com/docs/api-reference, read 2026-11-21.
-import { bearer, buildRequest, baseUrl, joinUrl } from './build-request.js';
+import { IsIn } from 'class-validator';
+import { Optional } from '../../common/validation/optional.decorator.js';
+import { bearer, buildRequest, baseUrl, joinUrl, pathPrefix } from './build-request.js';
 import { AzureApiVersion, withApiVersion } from './azure-api-version.js';
 import { missingOptions } from './option-rules.js';
 import { ResourceProviderOptions } from './resource-provider-options.js';
-import type { Provider } from './provider.types.js';
+import type { Provider, ProviderRequest } from './provider.types.js';
+
+/** Below the base URL, or all of it. */
+export const RERANK_PATH = '/rerank';
+const MODELS_PATH = '/models';
+
+const RERANK_FORMATS = ['cohere', 'tei'] as const;
 
 export class OpenAiCompatibleOptions extends ResourceProviderOptions {
   /** Query parameter `api-version`, for services of Azure that speak this API; none by default. */
   @AzureApiVersion()
   readonly api_version?: string;
+
+  /**
+   * How the server takes rerank requests: with `documents`, as Cohere, vLLM and most others do (`cohere`, the default), or with
+   * `texts`, as Text Embeddings Inference does (`tei`).
+   */
+  @Optional()
+  @IsIn(RERANK_FORMATS)
+  readonly rerank_format?: (typeof RERANK_FORMATS)[number];
 }
 
-/** Its base URL is what an OpenAI SDK would be given, which mostly ends in `/v1`; paths come without. */
+/**
+ * Its base URL is what an OpenAI SDK would be given, which mostly ends in `/v1`; paths come without. It may also be the whole
+ * address of a reranker, which ends in `/rerank`.
+ */
 export const openaiCompatible: Provider<OpenAiCompatibleOptions> = {
   slug: 'openai-compatible',
   name: 'OpenAI-compatible',
@@ -21,10 +40,21 @@ export const openaiCompatible: Provider<OpenAiCompatibleOptions> = {
   checkOptions: (options) => missingOptions(options, ['base_url']),
   address(request, credential) {
     const { options } = credential;
-    const url = joinUrl(baseUrl(options), withApiVersion(request, options.api_version));
+    const url = addressOf(withApiVersion(request, options.api_version), options);
     return buildRequest(url, request, credential.key === undefined ? {} : bearer(credential));
   },
   hasApiVersion: true,
   // Free everywhere; a server that wants no key answers it as well.
-  probe: { request: { method: 'GET', path: '/models' }, accepts: [200] },
+  probe: { request: { method: 'GET', path: MODELS_PATH }, accepts: [200] },
 };
+
+function addressOf(request: ProviderRequest, options: OpenAiCompatibleOptions): URL {
+  // The only read that Text Embeddings Inference has for its model.
+  const path = request.path === MODELS_PATH && options.rerank_format === 'tei' ? '/info' : request.path;
+  const base = baseUrl(options);
+  const prefix = pathPrefix(base);
+  if (!prefix.endsWith(RERANK_PATH)) return joinUrl(base, { ...request, path });
+  const server = new URL(base);
+  server.pathname = prefix.slice(0, -RERANK_PATH.length);
+  return joinUrl(server, { ...request, path });
+}
