@@ -156,6 +156,60 @@ describe('MCP tracing that is on', () => {
   });
 });
 
+/** A call whose message names its trace; `undefined` removes a header. The trace id of the answer. */
+async function callWithin(slug: string, meta: object, headers: Headers = {}): Promise<string> {
+  const all = { 'x-gateway-api-key': ADMIN_KEY, 'content-type': 'application/json', ...headers };
+  const body = JSON.stringify({ ...CALL, params: { ...CALL.params, _meta: meta } });
+  const answer = await send(`${(untraced ?? gateway).url}/${slug}/mcp`, { headers: all, body });
+  expect(raw.received.at(-1)?.body.toString()).toBe(body);
+  expect(answer.headers['x-request-id']).toBe(answer.headers['x-gateway-trace-id']);
+  return String(answer.headers['x-gateway-trace-id']);
+}
+
+describe('a trace that the message names', () => {
+  const TRACE = '0af7651916cd43dd8448eb211c80319c';
+  const META = { traceparent: `00-${TRACE}-${SPAN}-01`, tracestate: 'rojo=1', progressToken: 1 };
+
+  it('continues it in both spans, in the answer and at the server, and leaves the message alone', async () => {
+    const slug = await register({ forward_headers: ALL });
+    expect(await callWithin(slug, META)).toBe(TRACE);
+    const [request, sent] = await spansOf(TRACE);
+    expect(request).toMatchObject({ name: 'POST /:server/mcp', parentSpanId: SPAN });
+    expect(sent).toMatchObject({ name: 'tools/call search', parentSpanId: request?.spanId });
+    expect(sentOn('traceparent')).toBe(`00-${TRACE}-${sent?.spanId}-01`);
+    expect([sentOn('tracestate'), sentOn('x-gateway-trace-id')]).toEqual(['rojo=1', TRACE]);
+  });
+
+  it('takes the trace of the headers before that of the message', async () => {
+    const slug = await register({ forward_headers: ALL });
+    const other = randomUUID().replaceAll('-', '');
+    expect(await callWithin(slug, META, { traceparent: `00-${other}-${SPAN}-01` })).toBe(other);
+    expect(sentOn('traceparent')).toContain(other);
+    expect(sentOn('tracestate')).toBeUndefined();
+    expect(await callWithin(slug, META, { 'x-gateway-trace-id': 'my-trace' })).toBe('my-trace');
+    expect(sentOn('traceparent')).not.toContain(TRACE);
+  });
+
+  it.each([
+    ['is not valid', { traceparent: `00-${'0'.repeat(32)}-${SPAN}-01` }],
+    ['is not text', { traceparent: 7 }],
+    ['is very long', { traceparent: `${META.traceparent.replace('00-', '01-')}-${'x'.repeat(1_000)}` }],
+    ['has no parent', { tracestate: 'rojo=1' }],
+  ])('starts a trace of its own when that of the message %s', async (_what, meta) => {
+    const slug = await register({ forward_headers: ALL });
+    expect(await callWithin(slug, meta)).not.toContain(TRACE);
+    expect(sentOn('tracestate')).toBeUndefined();
+  });
+
+  it('sends it without tracing only where trace headers are allowed', async () => {
+    untraced = await startTestApp({}, true);
+    expect(await callWithin(await register({ forward_headers: ALL }), META)).toBe(TRACE);
+    expect([sentOn('traceparent'), sentOn('tracestate')]).toEqual([META.traceparent, META.tracestate]);
+    expect(await callWithin(await register(), META)).toBe(TRACE);
+    expect([sentOn('traceparent'), sentOn('tracestate')]).toEqual([undefined, undefined]);
+  });
+});
+
 describe('MCP tracing that is off', () => {
   it("forwards the client's trace headers to servers that allow them without tracing", async () => {
     untraced = await startTestApp({}, true);

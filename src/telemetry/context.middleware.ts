@@ -21,12 +21,16 @@ export function contextMiddleware(logger: Logger, metrics: Metrics, tracing: Tra
     const span = tracing.startRequest(request.method, trace);
     const context = new RequestContext(trace, new HttpClientConnection(response), span, refusal);
     request.context = context;
-    response.setHeader('x-gateway-trace-id', trace.traceId);
-    // SDKs expose this header to their users.
-    response.setHeader('x-request-id', trace.traceId);
+    writeTraceId(response, trace.traceId);
     recordAtEnd(request, response, context, write, metrics);
     next(hostRefusal(request));
   };
+}
+
+export function writeTraceId(response: Response, traceId: string): void {
+  response.setHeader('x-gateway-trace-id', traceId);
+  // SDKs expose this header to their users.
+  response.setHeader('x-request-id', traceId);
 }
 
 /** Removes them from all three views of the headers. The first two have lower-case names and join repeated headers. */

@@ -82,10 +82,7 @@ export class OpenTelemetryTracing extends Tracing {
   }
 
   override startRequest(method: string, trace: TraceHeaders): RequestSpan {
-    const span = this.ids.during(trace, () =>
-      this.tracer.startSpan(trace.spanName ?? method, { kind: SpanKind.SERVER }, parentOf(trace)),
-    );
-    return new OpenRequestSpan(this.tracer, this.ids, span, trace);
+    return new OpenRequestSpan(this.tracer, this.ids, method, trace);
   }
 
   override async close(): Promise<void> {
@@ -96,12 +93,25 @@ export class OpenTelemetryTracing extends Tracing {
 }
 
 class OpenRequestSpan implements RequestSpan {
+  private readonly startedAt = performance.now();
+  private span: Span;
+  private hasMoved = false;
+
   constructor(
     private readonly tracer: Tracer,
     private readonly ids: GivenIds,
-    private readonly span: Span,
-    private readonly trace: TraceHeaders,
-  ) {}
+    private readonly method: string,
+    private trace: TraceHeaders,
+  ) {
+    this.span = this.start();
+  }
+
+  /** The first span is never exported, since it does not end. */
+  follow(trace: TraceHeaders): void {
+    this.trace = trace;
+    this.span = this.start(this.startedAt);
+    this.hasMoved = true;
+  }
 
   prepareProviderCall(info: ProviderCallInfo): ProviderSpan {
     return new PreparedProviderSpan(this.tracer, this.ids, this.span, this.trace, info);
@@ -125,7 +135,14 @@ class OpenRequestSpan implements RequestSpan {
     this.span.updateName(this.trace.spanName ?? (route === undefined ? method : `${method} ${route}`));
     this.span.setAttributes(requestAttributes(this.trace, outcome));
     if (outcome.status >= 500 || outcome.isBrokenOff) this.span.setStatus({ code: SpanStatusCode.ERROR });
-    this.span.end();
+    // The SDK measures the duration of spans that start now, and no others.
+    this.span.end(this.hasMoved ? performance.now() : undefined);
+  }
+
+  private start(startTime?: number): Span {
+    const { trace, method } = this;
+    const options = { kind: SpanKind.SERVER, ...(startTime === undefined ? {} : { startTime }) };
+    return this.ids.during(trace, () => this.tracer.startSpan(trace.spanName ?? method, options, parentOf(trace)));
   }
 }
 

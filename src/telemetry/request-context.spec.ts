@@ -26,6 +26,7 @@ describe('prepareProviderSpan', () => {
         prepared.push(call);
         return child;
       },
+      follow: () => undefined,
       noteMcpCall: () => undefined,
       startMcpCall: () => ({ headers: child.headers, end: () => undefined }),
       end: () => undefined,

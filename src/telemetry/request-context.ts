@@ -2,7 +2,14 @@ import type { Request } from 'express';
 import type { Principal } from '../access/principal.js';
 import type { GatewayError } from '../common/errors/gateway.error.js';
 import type { ClientConnection } from '../common/http/client-connection.js';
-import { type Metadata, toTraceparent, traceContext, type TraceHeaders } from './trace-headers.js';
+import {
+  type Metadata,
+  toTraceparent,
+  traceBelow,
+  type TraceContext,
+  traceContext,
+  type TraceHeaders,
+} from './trace-headers.js';
 import { LogFields, type ProviderCallInfo, type ProviderSpan, type RequestSpan } from './tracing.js';
 
 /** Longer than any model's name or ARN. Bounds the log line, since names are not always validated. */
@@ -30,7 +37,8 @@ export class RequestContext {
   metadata: Metadata;
 
   constructor(
-    readonly trace: TraceHeaders,
+    /** Changed by `followTrace` only. */
+    public trace: TraceHeaders,
     readonly caller: ClientConnection,
     /** Absent when tracing is off. */
     readonly span?: RequestSpan,
@@ -46,6 +54,18 @@ export class RequestContext {
    */
   assertTraceable(): void {
     if (this.refusal !== undefined) throw this.refusal;
+  }
+
+  /**
+   * Continues the trace that the body of the request names, when its headers name none. Returns whether it does. Call it before
+   * anything with the request's own trace id is sent.
+   */
+  followTrace(given: Partial<TraceContext>): boolean {
+    const trace = traceBelow(this.trace, given);
+    if (trace === undefined) return false;
+    this.trace = trace;
+    this.span?.follow(trace);
+    return true;
   }
 
   /** Notes the caller for the log and merges the metadata: defaults, then the client's, then what the key enforces. */

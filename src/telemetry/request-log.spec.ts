@@ -21,6 +21,7 @@ class FakeTracing extends Tracing {
       prepareProviderCall: startCall,
       startMcpCall: startCall,
       noteMcpCall,
+      follow: noteMcpCall,
       end: (outcome) => void this.ended.push(outcome),
     };
   }

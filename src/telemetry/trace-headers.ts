@@ -21,6 +21,8 @@ export interface TraceHeaders {
   readonly w3cSpanId: string;
   readonly w3cParentId: string | undefined;
   readonly sampled: boolean;
+  /** Whether the caller's headers name the trace. */
+  readonly isGiven: boolean;
   /** Data of other tracing systems, as the caller sent it with a valid `traceparent`. */
   readonly traceState: string | undefined;
 }
@@ -59,9 +61,38 @@ export function readTraceHeaders(headers: IncomingHttpHeaders): TraceHeaders {
     // 62 random bits, and never all zero.
     w3cSpanId: randomUuidDigits().slice(SPAN_DIGITS),
     w3cParentId: parent?.[2],
-    sampled: parent === null || (Number.parseInt(parent[3] ?? '00', 16) & 1) === 1,
+    sampled: parent === null || isSampled(parent),
+    isGiven: given !== undefined,
     traceState: parent === null ? undefined : readTraceState(headers['tracestate']),
   };
+}
+
+/**
+ * The trace of a request that names its parent in its body. Undefined when the headers name a trace: they come first; and when
+ * `traceparent` is not valid.
+ */
+export function traceBelow(
+  trace: TraceHeaders,
+  { traceparent, tracestate }: Partial<TraceContext>,
+): TraceHeaders | undefined {
+  if (trace.isGiven || traceparent === undefined || traceparent.length > MAX_TRACE_STATE_LENGTH) return undefined;
+  const parent = TRACEPARENT.exec(traceparent);
+  const [, traceId, spanId] = parent ?? [];
+  if (parent === null || traceId === undefined || spanId === undefined) return undefined;
+  return {
+    ...trace,
+    traceId,
+    parentSpanId: trace.parentSpanId ?? spanId,
+    w3cTraceId: traceId,
+    w3cParentId: spanId,
+    sampled: isSampled(parent),
+    isGiven: true,
+    traceState: readTraceState(tracestate),
+  };
+}
+
+function isSampled(parent: RegExpExecArray): boolean {
+  return (Number.parseInt(parent[3] ?? '00', 16) & 1) === 1;
 }
 
 function readTraceState(value: string | readonly string[] | undefined): string | undefined {

@@ -58,6 +58,8 @@ export interface RequestOutcome {
 }
 
 export interface RequestSpan {
+  /** Moves the span to another trace. Call it before the first call of the request starts. */
+  follow(trace: TraceHeaders): void;
   prepareProviderCall(call: ProviderCallInfo): ProviderSpan;
   /** Sets the attributes of an MCP call on the span of the request. */
   noteMcpCall(call: McpCallInfo): void;

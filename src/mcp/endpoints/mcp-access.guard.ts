@@ -5,6 +5,9 @@ import { requestOf } from '../../common/http/execution-context.js';
 import { AppConfig } from '../../config/environment.js';
 import { headerValue } from '../../identity/headers/raw-headers.js';
 import { SessionBinding } from '../../identity/sessions/session-binding.js';
+import { writeTraceId } from '../../telemetry/context.middleware.js';
+import { contextOf } from '../../telemetry/request-context.js';
+import { traceContext } from '../../telemetry/trace-headers.js';
 import { McpCallLog } from '../calls/mcp-call-log.js';
 import { denyToolCalls } from '../inspection/tool-denial.js';
 import { messageTarget } from '../legacy/message-endpoint.js';
@@ -51,6 +54,7 @@ export class McpAccessGuard implements CanActivate {
     call.url = this.targetOf(call);
     const reading = request.method === 'POST' ? readMessage(request, this.bodyLimits, call) : undefined;
     if (reading instanceof Promise) await reading;
+    followTrace(call);
     this.checkTools(call);
   }
 
@@ -91,6 +95,17 @@ export class McpAccessGuard implements CanActivate {
       throw new GatewayError('permission_denied', { param: 'params.name' });
     }
   }
+}
+
+/** The trace of the message, when the headers name none. The server receives it as the headers would send it, and in the message. */
+function followTrace(call: McpCallContext): void {
+  const { message, request } = call;
+  const given = message?.inspected.messages.find(({ trace }) => trace !== undefined)?.trace;
+  const context = contextOf(request);
+  if (given === undefined || !context.followTrace(given)) return;
+  const { traceId, traceState } = context.trace;
+  call.traceContext = traceContext(given.traceparent, { traceState });
+  if (request.res !== undefined) writeTraceId(request.res, traceId);
 }
 
 /** Parsed without the rest: a target in absolute form may have an authority that no URL can have. */

@@ -36,7 +36,7 @@ export class McpCallInterceptor implements NestInterceptor<McpOutcome, McpOutcom
     const isStream = call.request.method === 'GET';
     if (isStream) this.metrics.mcpStreams.inc();
     const span = contextOf(call.request).span?.startMcpCall(callInfoOf(call));
-    call.traceContext = span?.headers;
+    if (span !== undefined) call.traceContext = span.headers;
     return next.handle().pipe(
       tap({
         next: (outcome) => {

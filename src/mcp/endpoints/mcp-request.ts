@@ -90,7 +90,8 @@ export class McpCallContext implements AuthenticatedMcpCaller {
   // Added by McpAnswerHooks: reads the answer while it passes.
   answer: AnswerOutcome | undefined = undefined;
 
-  // Added by McpCallInterceptor: of the span of the call, when the request is traced.
+  // Added by McpAccessGuard: that of the message, when the headers name none. By McpCallInterceptor: of the span of the call, when
+  // the request is traced.
   traceContext: TraceContext | undefined = undefined;
 
   // Added by IdentityForwardingInterceptor.

@@ -1,4 +1,5 @@
 import { isObject, stringOrUndefined, type JsonObject } from '../../common/json/read.js';
+import type { TraceContext } from '../../telemetry/trace-headers.js';
 import { McpError, RPC_CODES, type RpcId } from '../mcp-error.js';
 
 export type RpcMessageKind = 'request' | 'notification' | 'response';
@@ -12,6 +13,8 @@ export interface RpcMessage {
   readonly id: RpcId | undefined;
   /** The target of a request: the name of a tool or prompt, the URI of a resource. */
   readonly subject: string | undefined;
+  /** `traceparent` and `tracestate` of `params._meta`; undefined without the first. */
+  readonly trace: TraceContext | undefined;
 }
 
 /** The parameter with the subject, by method. */
@@ -30,12 +33,13 @@ export function readRpcMessage(value: unknown): RpcMessage {
   if (method === undefined) {
     if (!('result' in value) && !('error' in value)) throw invalid('A JSON-RPC message needs a method.', 'method');
     const id = 'error' in value && !('id' in value) ? undefined : idOf(value);
-    return { kind: 'response', method: undefined, id, subject: undefined };
+    return { kind: 'response', method: undefined, id, subject: undefined, trace: undefined };
   }
   if (typeof method !== 'string') throw invalid('The method must be a string.', 'method');
   const subject = subjectOf(method, value);
-  if (!('id' in value)) return { kind: 'notification', method, id: undefined, subject };
-  return { kind: 'request', method, id: idOf(value), subject };
+  const trace = traceOf(value);
+  if (!('id' in value)) return { kind: 'notification', method, id: undefined, subject, trace };
+  return { kind: 'request', method, id: idOf(value), subject, trace };
 }
 
 function idOf({ id }: JsonObject): RpcId {
@@ -49,6 +53,13 @@ function subjectOf(method: string, { params }: JsonObject): string | undefined {
   const subject = isObject(params) ? stringOrUndefined(params[key]) : undefined;
   if (subject === undefined && method === 'tools/call') throw invalid('A tool call needs a name.', 'params.name');
   return subject;
+}
+
+function traceOf({ params }: JsonObject): TraceContext | undefined {
+  const meta = isObject(params) ? params['_meta'] : undefined;
+  if (!isObject(meta) || typeof meta['traceparent'] !== 'string') return undefined;
+  const { traceparent, tracestate } = meta;
+  return { traceparent, ...(typeof tracestate === 'string' ? { tracestate } : {}) };
 }
 
 function invalid(message: string, param?: string): McpError {
