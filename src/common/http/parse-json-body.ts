@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { isNativeError } from 'node:util/types';
 import { GatewayError } from '../errors/gateway.error.js';
-import { isDeeperThan, MAX_JSON_DEPTH } from '../json/scan.js';
+import { excessOf, MAX_JSON_CONTAINERS, MAX_JSON_DEPTH } from '../json/scan.js';
 
 const JSON_TYPE = /^application\/json$/;
 const JSON_OR_SUFFIXED_TYPE = /^application\/(?:[a-z0-9.+-]*\+)?json$/;
@@ -35,41 +35,29 @@ function unsupported(message?: string): GatewayError {
 }
 
 /**
- * class-transformer takes quadratic time in the fields of an object: 300,000 fields would block the process for a
+ * The fields of one object: class-transformer takes quadratic time in them, so that 300,000 would block the process for a
  * minute.
  */
 const MAX_FIELDS = 1_000;
+const BOUNDS = { depth: MAX_JSON_DEPTH, containers: MAX_JSON_CONTAINERS, fields: MAX_FIELDS };
+const TOO_MUCH: Readonly<Record<keyof typeof BOUNDS, string>> = {
+  depth: `nests more than ${MAX_JSON_DEPTH} levels`,
+  containers: `has more than ${MAX_JSON_CONTAINERS} lists and objects`,
+  fields: `has an object with more than ${MAX_FIELDS} fields`,
+};
 
 /** @throws GatewayError `validation_failed` that names the position of the syntax error, but does not quote the text */
 export function parseJsonBody(body: Buffer): unknown {
   if (!isUtf8(body)) throw new GatewayError('validation_failed', { message: 'The request body is not valid UTF-8.' });
-  if (isDeeperThan(body, MAX_JSON_DEPTH)) {
-    throw new GatewayError('validation_failed', {
-      message: `The request body nests more than ${MAX_JSON_DEPTH} levels.`,
-    });
+  const excess = excessOf(body, BOUNDS);
+  if (excess !== undefined) {
+    throw new GatewayError('validation_failed', { message: `The request body ${TOO_MUCH[excess]}.` });
   }
-  let value: unknown;
   try {
-    value = JSON.parse(body.toString());
+    return JSON.parse(body.toString());
   } catch (cause) {
     const position = isNativeError(cause) ? /position (\d+)/.exec(cause.message)?.[1] : undefined;
     const where = position === undefined ? '' : ` (position ${position})`;
     throw new GatewayError('validation_failed', { message: `The request body is not valid JSON${where}.` });
   }
-  if (hasObjectLargerThan(value, MAX_FIELDS)) {
-    const message = `The request body has an object with more than ${MAX_FIELDS} fields.`;
-    throw new GatewayError('validation_failed', { message });
-  }
-  return value;
-}
-
-/** Whether an object somewhere in parsed JSON has more than `limit` fields. Recurses: for JSON of bounded depth. */
-export function hasObjectLargerThan(value: unknown, limit: number): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  const isArray = Array.isArray(value);
-  const items: readonly unknown[] = isArray ? value : Object.values(value);
-  if (!isArray && items.length > limit) return true;
-  // Calls itself only for objects: most items of long arrays are text.
-  for (const item of items) if (typeof item === 'object' && hasObjectLargerThan(item, limit)) return true;
-  return false;
 }

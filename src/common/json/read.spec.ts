@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import {
   isObject,
   numberOrUndefined,
+  parseForeignJson,
   readArray,
   readNumber,
   readObject,
@@ -47,5 +48,25 @@ describe('fields that only inform', () => {
   it.each([null, undefined, {}, [], true])('returns undefined for an informative field with the value %j', (value) => {
     expect(stringOrUndefined(value)).toBeUndefined();
     expect(numberOrUndefined(value)).toBeUndefined();
+  });
+});
+
+describe('parseForeignJson', () => {
+  it.each(['[1]', Buffer.from('[1]'), '\ufeff[1]', Buffer.from('\ufeff[1]')])('parses %j', (json) => {
+    expect(parseForeignJson(json)).toEqual([1]);
+  });
+
+  it('parses an answer that nests twice as deep as a request may', () => {
+    expect(parseForeignJson('['.repeat(128) + ']'.repeat(128))).toEqual(expect.any(Array));
+  });
+
+  it.each([
+    ['a word', 'hello'],
+    ['129 levels', '['.repeat(129) + ']'.repeat(129)],
+    ['10 MB of brackets', '['.repeat(10_000_000)],
+    ['200,001 lists', `[${'[],'.repeat(199_999)}[]]`],
+  ])('returns undefined for %s', (_what, json) => {
+    expect(parseForeignJson(json)).toBeUndefined();
+    expect(parseForeignJson(Buffer.from(json))).toBeUndefined();
   });
 });

@@ -1,4 +1,5 @@
 import { foldId } from '../uuid.js';
+import { excessOf, MAX_JSON_CONTAINERS, MAX_JSON_DEPTH } from './scan.js';
 
 /** Thrown when foreign JSON does not have the expected shape. Says what was expected and where, never the value. */
 export class UnexpectedShapeError extends Error {
@@ -45,12 +46,17 @@ export function numberOrUndefined(value: unknown): number | undefined {
 }
 
 const BYTE_ORDER_MARK = 0xfeff;
+/** An answer can wrap what a request sent. */
+const BOUNDS = { depth: 2 * MAX_JSON_DEPTH, containers: MAX_JSON_CONTAINERS };
 
 /**
  * Parses JSON of another program, which may begin with a byte order mark (RFC 8259, section 8.1). Returns undefined
- * when the text is not JSON: the parser's error is dropped, since its message quotes the text.
+ * when the text is not JSON: the parser's error is dropped, since its message quotes the text. Also when it nests deeper, or has
+ * more lists and objects, than any honest answer: it would block the process.
  */
 export function parseForeignJson(source: Buffer | string): unknown {
+  const bytes = typeof source === 'string' ? Buffer.from(source) : source;
+  if (excessOf(bytes, BOUNDS) !== undefined) return undefined;
   const text = typeof source === 'string' ? source : source.toString('utf8');
   try {
     return JSON.parse(text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text);

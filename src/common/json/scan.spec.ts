@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { countMembers, isDeeperThan, withMember } from './scan.js';
+import { countMembers, excessOf, isDeeperThan, withMember } from './scan.js';
 
 function nested(levels: number, inner = ''): Buffer {
   return Buffer.from('['.repeat(levels) + inner + ']'.repeat(levels));
@@ -110,5 +110,40 @@ describe('withMember', () => {
         expect(JSON.parse(json.toString())).toEqual({ ...body, model: after });
       }),
     );
+  });
+});
+
+const THREE = { a: 1, b: 2, c: 3 };
+
+describe('excessOf', () => {
+  const of = (value: unknown, bounds: Partial<Parameters<typeof excessOf>[1]>): string | undefined =>
+    excessOf(Buffer.from(JSON.stringify(value)), { depth: 64, ...bounds });
+
+  it.each([
+    ['at the top', THREE],
+    ['in a field', { a: THREE }],
+    ['in an array', [1, null, [THREE]]],
+    ['far inside', { a: [{ b: { c: THREE } }] }],
+    ['around another one', { a: 1, b: [{ x: 1 }, {}], c: 3 }],
+    ['of names that every object knows', JSON.parse('{"__proto__":1,"toString":2,"constructor":3}')],
+  ])('finds an object with too many fields %s', (_where, value) => {
+    expect(of(value, { fields: 2 })).toBe('fields');
+  });
+
+  it.each([
+    ['an object at the limit', THREE],
+    ['several objects that are too large only together', [THREE, { a: THREE }]],
+    ['a long array', Array.from({ length: 10 }, (_, index) => index)],
+    ['colons in a string', '{"a":1,"b":2,"c":3,"d":4}'],
+    ['null', null],
+  ])('accepts %s as small enough', (_what, value) => {
+    expect(of(value, { fields: 3 })).toBeUndefined();
+  });
+
+  it('counts lists and objects, but no brackets in strings', () => {
+    const value = [{}, [[]], { a: {} }, '[{[{'];
+    expect(of(value, { containers: 6 })).toBeUndefined();
+    expect(of(value, { containers: 5 })).toBe('containers');
+    expect(of(value, { containers: 5, depth: Infinity })).toBe('containers');
   });
 });

@@ -80,11 +80,61 @@ export function stringAt(json: Buffer, { start, end }: Readonly<LastString>): st
 export const MAX_JSON_DEPTH = 64;
 
 /**
+ * How many arrays and objects JSON from outside may have. Each costs the parser half a microsecond, ten times as much as a plain
+ * value: four million of them would block the process for a second.
+ */
+export const MAX_JSON_CONTAINERS = 200_000;
+
+/** Bounds of the structure of a JSON text. */
+export interface JsonBounds {
+  /** Arrays and objects around a value, itself included. */
+  readonly depth: number;
+  /** Arrays and objects in all. */
+  readonly containers?: number;
+  /** Fields of one object, names that come twice included. */
+  readonly fields?: number;
+}
+
+/** `"":1,` */
+const BYTES_OF_A_FIELD = 4;
+
+/** The bound that a JSON text exceeds, before it is parsed. The result is unspecified for text that is not JSON. */
+export function excessOf(
+  json: Buffer,
+  { depth: maxDepth, containers: maxContainers = Infinity, fields: maxFields = Infinity }: JsonBounds,
+): keyof JsonBounds | undefined {
+  if (json.length <= maxFields * BYTES_OF_A_FIELD && !hasMoreBracketsThan(json, Math.min(maxDepth, maxContainers)))
+    return undefined;
+  let excess: keyof JsonBounds | undefined;
+  let containers = 0;
+  /** Of the object that is open at each depth. */
+  const fields: number[] = [];
+  walkJson(json, (token, _at, depth) => {
+    if (token === JSON_TOKEN.openBrace || token === JSON_TOKEN.openBracket) {
+      containers += 1;
+      fields[depth] = 0;
+      if (depth > maxDepth) excess = 'depth';
+      else if (containers > maxContainers) excess = 'containers';
+    } else if (token === JSON_TOKEN.colon) {
+      const count = (fields[depth] ?? 0) + 1;
+      fields[depth] = count;
+      if (count > maxFields) excess = 'fields';
+    }
+    return excess === undefined;
+  });
+  return excess;
+}
+
+/**
  * Whether JSON text nests arrays and objects more than `limit` deep. The result is unspecified for text that is not
  * JSON.
  */
 export function isDeeperThan(json: Buffer, limit: number): boolean {
-  // A cheap first check, since most bodies have few brackets: native searches that stop after `limit` hits.
+  return excessOf(json, { depth: limit }) !== undefined;
+}
+
+/** A cheap first check, since most bodies have few brackets: native searches that stop after `limit` hits, in strings as well. */
+function hasMoreBracketsThan(json: Buffer, limit: number): boolean {
   let count = 0;
   for (const bracket of [JSON_TOKEN.openBrace, JSON_TOKEN.openBracket]) {
     let at = json.indexOf(bracket);
@@ -93,7 +143,20 @@ export function isDeeperThan(json: Buffer, limit: number): boolean {
       at = json.indexOf(bracket, at + 1);
     }
   }
-  return count > limit && nestsMoreThan(json, limit);
+  return count > limit;
+}
+
+/**
+ * Counts the members of the outermost object of a JSON text. The count exceeds the fields of the parsed object when a
+ * name occurs twice: this parser keeps the last one, another may keep the first. The text must be a valid JSON object.
+ */
+export function countMembers(json: Buffer): number {
+  let members = 0;
+  walkJson(json, (token, _at, depth) => {
+    if (token === JSON_TOKEN.colon && depth === 1) members += 1;
+    return true;
+  });
+  return members;
 }
 
 /** The JSON text with another value for each member of its outermost object that has this name, and every other byte as it is. */
@@ -115,26 +178,4 @@ export function withMember(json: Buffer, name: string, value: string): Buffer {
     return true;
   });
   return Buffer.concat([...parts, json.subarray(copied)]);
-}
-
-function nestsMoreThan(json: Buffer, limit: number): boolean {
-  let isDeeper = false;
-  walkJson(json, (_token, _at, depth) => {
-    isDeeper = depth > limit;
-    return !isDeeper;
-  });
-  return isDeeper;
-}
-
-/**
- * Counts the members of the outermost object of a JSON text. The count exceeds the fields of the parsed object when a
- * name occurs twice: this parser keeps the last one, another may keep the first. The text must be a valid JSON object.
- */
-export function countMembers(json: Buffer): number {
-  let members = 0;
-  walkJson(json, (token, _at, depth) => {
-    if (token === JSON_TOKEN.colon && depth === 1) members += 1;
-    return true;
-  });
-  return members;
 }

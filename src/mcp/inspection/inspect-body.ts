@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { excessOf, MAX_JSON_CONTAINERS } from '../../common/json/scan.js';
 import { hasLongNumbers, parseLongNumbers } from '../../common/json/numbers.js';
 import { McpError, RPC_CODES } from '../mcp-error.js';
 import { findAmbiguousKey } from './ambiguous-keys.js';
@@ -50,6 +51,8 @@ function itemsOf(value: unknown): readonly unknown[] {
 }
 
 function parse(body: Buffer): unknown {
+  if (excessOf(body, { depth: Infinity, containers: MAX_JSON_CONTAINERS }) !== undefined)
+    throw invalid(`The body has more than ${MAX_JSON_CONTAINERS} lists and objects.`);
   try {
     if (isUtf8(body)) return JSON.parse(body.toString('utf8'));
   } catch {

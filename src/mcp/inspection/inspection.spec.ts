@@ -200,6 +200,13 @@ describe('denyToolCalls', () => {
   });
 });
 
+it('inspectBody refuses more lists and objects than a message needs, before it is parsed', () => {
+  expect(() => read('['.repeat(4_000_000))).toThrow('more than 200000 lists and objects');
+  expect(() => read(`{"jsonrpc":"2.0","id":1,"method":"ping","params":[${'{},'.repeat(200_000)}{}]}`)).toThrow(
+    'more than 200000 lists and objects',
+  );
+});
+
 it('inspectBody refuses keys that are expensive to fold without folding them', () => {
   const marks = `a${'\u0315\u0300\u05ae\u0301'.repeat(200_000)}`;
   const many = Object.fromEntries(Array.from({ length: 1_001 }, (_, index) => [`ä${index}`, 1]));
