@@ -18,7 +18,7 @@ export const ERROR_CODES = {
     type: 'invalid_request_error',
     source: 'gateway',
     message: 'The request is not valid.',
-    when: 'The request breaks a rule. `param` names the first field, and `details` lists every broken rule; for a list (`documents`), the first item that breaks it. With status 431, the head of the request is larger than 16 KiB.',
+    when: 'The request breaks a rule. `param` names the first field, and `details` lists the broken rules, at most 20; for a list (`documents`), the first item that breaks it. With status 431, the head of the request is larger than 16 KiB.',
   },
   unsupported_parameter: {
     status: 400,

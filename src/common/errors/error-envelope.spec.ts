@@ -66,7 +66,7 @@ describe('GatewayError', () => {
     expect(new GatewayError('validation_failed', { details }).param).toBe('a');
     expect(new GatewayError('validation_failed', { details, param: 'b' }).param).toBe('b');
     expect(new GatewayError('validation_failed').param).toBeNull();
-    expect(invalidFields(details)).toMatchObject({ message: 'a is wrong; b is wrong', param: 'a', details });
+    expect(invalidFields(details)).toMatchObject({ message: 'a is wrong (and 1 more)', param: 'a', details });
   });
 });
 

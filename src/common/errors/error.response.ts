@@ -52,7 +52,7 @@ export class ErrorBodyResponse {
   readonly provider_code?: string;
   /** The provider's own type of the error; absent where it names none. */
   readonly provider_type?: string;
-  /** All broken rules, for `validation_failed`; all limits in the way, for `usage_limit_exceeded` and `usage_limit_contended`. */
+  /** The broken rules, at most 20, for `validation_failed`; all limits in the way, for `usage_limit_exceeded` and `usage_limit_contended`. */
   @ApiPropertyOptional({
     type: 'array',
     items: { oneOf: [{ $ref: getSchemaPath(ErrorDetailResponse) }, { $ref: getSchemaPath(ExhaustedLimitResponse) }] },

@@ -123,9 +123,32 @@ export function throwIfInvalid(details: readonly ErrorDetail[]): void {
   if (details.length > 0) throw invalidFields(details);
 }
 
-/** A 400 that lists every broken rule. Its `param` is the first one's. */
+/** Of broken rules in one response: more help no reader, and a body can break millions. */
+const MAX_DETAILS = 20;
+/** Of all of them as JSON. */
+const MAX_DETAIL_BYTES = 12 * 1024;
+/** A path has names that the client sent. */
+const MAX_PARAM_CHARACTERS = 200;
+
+/** A 400 that lists the first broken rules. Its `param` and its sentence are the first one's. */
 export function invalidFields(details: readonly ErrorDetail[]): GatewayError {
-  return new GatewayError('validation_failed', { message: details.map(({ message }) => message).join('; '), details });
+  const shown: ErrorDetail[] = [];
+  let bytes = 0;
+  for (const detail of details.slice(0, MAX_DETAILS)) {
+    const short = shortened(detail);
+    bytes += Buffer.byteLength(JSON.stringify(short));
+    if (shown.length > 0 && bytes > MAX_DETAIL_BYTES) break;
+    shown.push(short);
+  }
+  const others = details.length - 1;
+  const message = `${shown[0]?.message}${others > 0 ? ` (and ${others} more)` : ''}`;
+  return new GatewayError('validation_failed', { message, details: shown });
+}
+
+function shortened({ param, message }: ErrorDetail): ErrorDetail {
+  if (param === null || param.length <= MAX_PARAM_CHARACTERS) return { param, message };
+  const start = `${param.slice(0, MAX_PARAM_CHARACTERS)}…`;
+  return { param: start, message: message.replace(param, () => start) };
 }
 
 const RETRY_AFTER_SECONDS = 5;

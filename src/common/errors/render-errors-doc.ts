@@ -22,7 +22,8 @@ Every error has this body, whether it comes from the gateway or from a provider:
 - \`param\` is the path of the field that is wrong (\`documents.3.text\`), the name of a header, or \`null\`.
 - \`source\` says where the cause is: \`gateway\` (the gateway, or the request), or \`provider\`.
 - \`provider_code\` and \`provider_type\` are the provider's own names of its error (\`insufficient_quota\`), where it has some.
-- \`details\` lists every broken rule, or every usage limit that refuses the call.
+- \`details\` lists the broken rules, at most 20 of them, or every usage limit that refuses the call. \`message\` has the
+  first broken rule and the number of the others. A list or map beyond its maximum is reported first and alone.
 
 At the addresses of MCP servers the answer is JSON-RPC: its \`error\` has the \`message\`, and in \`data\` the \`code\`, \`source\`,
 \`param\` and \`details\`.

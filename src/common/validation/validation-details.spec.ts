@@ -60,12 +60,12 @@ describe('toValidationError', () => {
     for (const detail of details) expect(detail.message.startsWith(detail.param ?? '')).toBe(true);
   });
 
-  it('lists every broken rule in the details and in the message', () => {
+  it('lists every broken rule in the details, and the first one in the message', () => {
     const error = errorFor({ credit_limit: 'ten', conditions: [{ key: 1 }], extra: 1 });
     expect(new Set(error.details?.map((detail) => detail.param))).toEqual(
       new Set(['credit_limit', 'conditions.0.key', 'extra']),
     );
-    for (const detail of error.details ?? []) expect(error.message).toContain(detail.message);
+    expect(error.message).toBe(`${error.details?.[0]?.message} (and 2 more)`);
   });
 
   it('never shows the invalid value', () => {
