@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { ERROR_CODES } from '../src/common/errors/error-codes.js';
 import { isObject, readObject, readString } from '../src/common/json/read.js';
+import { READ_ONLY_DESCRIPTION } from '../src/openapi/read-only-fields.js';
 import { type DocumentedGateway, startDocumentedGateway } from './support/documented-gateway.js';
 import { GatewayClient } from './support/gateway-client.js';
 import { type ApiDocument, fillIn, type NumberSchema, type Operation, withoutField } from './support/openapi.js';
@@ -105,6 +106,15 @@ function bodies(): readonly { readonly operation: Operation; readonly example: u
     const schema = document.bodyOf(operation);
     return schema === undefined ? [] : [{ operation, example: document.resolve(schema).example }];
   });
+}
+
+/** Whether a schema takes a list, or an object with free names, of any size. */
+function isUnbounded(schema: unknown): boolean {
+  const { type, oneOf, maxItems, maxProperties, additionalProperties } = readObject(schema, 'schema');
+  const types = [type].flat();
+  if (Array.isArray(oneOf) && oneOf.some(isUnbounded)) return true;
+  if (types.includes('array')) return maxItems === undefined;
+  return types.includes('object') && additionalProperties !== false && maxProperties === undefined;
 }
 
 function call({ method }: Operation, path: string, body?: unknown): Promise<Answer> {
@@ -237,6 +247,17 @@ describe('the OpenAPI document', () => {
   });
 
   // Numbers are documented as integers by default: a new fraction must be added to one of the lists by hand.
+  it('documents the maximum of every list and map of a body', () => {
+    const inputs = document.components().filter(([, schema]) => schema.additionalProperties === false);
+    const found = inputs.flatMap(([name, { properties = {} }]) =>
+      Object.entries(properties)
+        .filter(([, field]) => !JSON.stringify(field).includes(READ_ONLY_DESCRIPTION) && isUnbounded(field))
+        .map(([field]) => `${name}.${field}`),
+    );
+    expect(inputs.length).toBeGreaterThan(20);
+    expect(found).toEqual([]);
+  });
+
   it('documents every number as an integer except the known fractions', () => {
     const numbers = document.numbers();
     const wrong = numbers.filter((number) => number.type !== typeOf(number));

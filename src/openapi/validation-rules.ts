@@ -1,6 +1,8 @@
 import type { OpenAPIObject } from '@nestjs/swagger';
 import { getMetadataStorage } from 'class-validator';
-import { type Document, parameterSchemasOf } from './document.js';
+import { isObject } from '../common/json/read.js';
+import { boundedFields, nestedClasses } from '../common/validation/bounded-fields.js';
+import { type Document, parameterSchemasOf, type SchemaOrRef } from './document.js';
 
 type Rule = ReturnType<ReturnType<typeof getMetadataStorage>['getTargetValidationMetadatas']>[number];
 type Facets = Readonly<Record<string, unknown>>;
@@ -11,14 +13,17 @@ const FACETS: Readonly<Record<string, (rule: Rule) => Facets>> = {
   maxLength: (rule) => ({ maxLength: rule.constraints[0] }),
   matches: patternOf,
   isPrice: patternOf,
-  arrayMinSize: (rule) => ({ minItems: rule.constraints[0] }),
-  arrayMaxSize: (rule) => ({ maxItems: rule.constraints[0] }),
-  arrayUnique: () => ({ uniqueItems: true }),
+  isList: ({ constraints: [rules] }) => listFacets(rules),
   isNotEmpty: () => ({ minLength: 1 }),
 };
 
 function patternOf({ constraints: [form] }: Rule): Facets {
   return form instanceof RegExp ? { pattern: form.source } : {};
+}
+
+function listFacets(rules: unknown): Facets {
+  const { min = 0, unique } = isObject(rules) ? rules : {};
+  return { ...(min === 0 ? {} : { minItems: min }), ...(unique === undefined ? {} : { uniqueItems: true }) };
 }
 
 /** Copies the validation rules of the classes into their schemas, so that the document states what the gateway checks. */
@@ -31,10 +36,22 @@ export function writeValidationRules(document: OpenAPIObject, classes: readonly 
       const facets = rule.name === undefined ? undefined : FACETS[rule.name]?.(rule);
       if (property !== undefined && facets !== undefined && !rule.each) Object.assign(property, facets);
     }
+    for (const [name, max] of boundedFields(target)) writeMaximum(schema.properties?.[String(name)], max);
   }
 }
 
-const RULES_OF_PARSED_VALUES = ['minItems', 'uniqueItems', 'additionalProperties'] as const;
+/** Of a list or a map; a field may also be one of several, as in "a text or a list of texts". */
+function writeMaximum(property: SchemaOrRef | undefined, max: number): void {
+  if (property === undefined || '$ref' in property || max === Infinity) return;
+  for (const schema of [property, ...(property.oneOf ?? [])]) {
+    if ('$ref' in schema) continue;
+    const types = new Set<unknown>([schema.type].flat());
+    if (types.has('array')) schema.maxItems = max;
+    if (types.has('object')) schema.maxProperties = max;
+  }
+}
+
+const RULES_OF_PARSED_VALUES = ['minItems', 'maxItems', 'uniqueItems', 'additionalProperties'] as const;
 
 /** Removes rules of lists and objects from text parameters. The generator takes them from the parsed value of the text. */
 export function removeRulesOfParsedText(document: Pick<Document, 'paths'>): void {
@@ -43,7 +60,7 @@ export function removeRulesOfParsedText(document: Pick<Document, 'paths'>): void
   }
 }
 
-/** Classes of the parameters of handlers: bodies and queries. */
+/** Classes of the parameters of handlers, bodies and queries, and of the objects in them. */
 export function parameterClasses(controllers: readonly (new () => object)[]): readonly (new () => object)[] {
   const found = controllers.flatMap((controller) =>
     Object.getOwnPropertyNames(controller.prototype).flatMap((name): unknown[] => {
@@ -51,7 +68,8 @@ export function parameterClasses(controllers: readonly (new () => object)[]): re
       return Array.isArray(types) ? types : [];
     }),
   );
-  return [...new Set(found)].filter((type) => isClass(type));
+  const classes = found.filter((type) => isClass(type));
+  return [...new Set(classes.flatMap((type) => [type, ...nestedClasses(type)]))];
 }
 
 function isClass(type: unknown): type is new () => object {

@@ -2,7 +2,7 @@ import { plainToInstance } from 'class-transformer';
 import { getMetadataStorage, validateSync } from 'class-validator';
 import { throwIfInvalid, type ErrorDetail, invalidField } from '../common/errors/gateway.error.js';
 import type { JsonObject } from '../common/json/read.js';
-import { markInheritedNames } from '../common/validation/inherited-names.js';
+import { copyForClass } from '../common/validation/bounded-fields.js';
 import { toDetails } from '../common/validation/validation-details.js';
 import { type MappedTargets, NO_TARGETS } from '../secret-references/mapped-resource/mapped-targets.js';
 import type { Fields, SealedConfig } from '../secret-references/mapped-resource/sealed-config.js';
@@ -69,11 +69,14 @@ export function checkFields(
   mapped: MappedTargets = NO_TARGETS,
 ): void {
   const { key, config } = fromFields(fields);
-  const given = plainToInstance(provider.optionsClass, markInheritedNames(config));
+  const given = plainToInstance(provider.optionsClass, copyForClass(provider.optionsClass, config));
   const errors = validateSync(given, { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: false });
   const broken = new Set(errors.map(({ property }) => CONFIG + property));
   const sound = Object.entries(config).filter(([option]) => !broken.has(CONFIG + option));
-  const options = plainToInstance(provider.optionsClass, markInheritedNames(Object.fromEntries(sound)));
+  const options = plainToInstance(
+    provider.optionsClass,
+    copyForClass(provider.optionsClass, Object.fromEntries(sound)),
+  );
   const others = [...(provider.checkOptions?.(options, key) ?? []), ...egressProblems(options, egress)];
   const isNew = ({ param }: ErrorDetail): boolean => param === null || !(mapped.has(param) || broken.has(param));
   throwIfInvalid([...toDetails(errors, 'config'), ...others.filter(isNew)]);

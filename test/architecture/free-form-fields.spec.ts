@@ -1,23 +1,16 @@
 // A DTO field that takes a free-form object keeps it unchanged. By default, class-transformer drops fields with the name
 // of a member of `Object.prototype`: a key that should enforce `{"constructor": "acme"}` would then enforce nothing.
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, it } from '@jest/globals';
 import { plainToInstance } from 'class-transformer';
-import { getMetadataStorage, validateSync } from 'class-validator';
+import { validateSync } from 'class-validator';
 import { FOREIGN_OPTIONS } from '../../src/rerank/rerank.types.js';
-import { markInheritedNames } from '../../src/common/validation/inherited-names.js';
-
-const SOURCES = fileURLToPath(new URL('../../src/', import.meta.url));
-const DTO_FILE = /(?<!spec)\.(?:dto|query)\.ts$/;
+import { boundedFields, copyForClass } from '../../src/common/validation/bounded-fields.js';
+import { dtoClasses, fieldsOf } from '../support/dto-classes.js';
 
 /** Strings, since some free-form objects accept nothing else. */
 const GIVEN: unknown = JSON.parse(
   '{"__proto__": "a", "constructor": "b", "prototype": "c", "toString": "d", "hasOwnProperty": "e", "team": "f"}',
 );
-
-type Dto = new () => object;
 
 /** By the names of their fields: `CreateApiKeyDto.metadata`. */
 const takers = new Map<string, unknown>();
@@ -25,7 +18,8 @@ const takers = new Map<string, unknown>();
 beforeAll(async () => {
   for (const dto of await dtoClasses()) {
     for (const field of fieldsOf(dto)) {
-      const instance = plainToInstance(dto, markInheritedNames({ [field]: GIVEN }));
+      if ((boundedFields(dto).get(field) ?? 0) < Object.keys(Object(GIVEN)).length) continue;
+      const instance = plainToInstance(dto, copyForClass(dto, { [field]: GIVEN }));
       const errors = validateSync(instance, { whitelist: true, forbidNonWhitelisted: true });
       if (errors.some(({ property }) => property === field) || isLeftOut(field)) continue;
       takers.set(`${dto.name}.${field}`, Reflect.get(instance, field));
@@ -36,26 +30,6 @@ beforeAll(async () => {
 /** Options of other rerank dialects, whose values nothing reads. */
 function isLeftOut(field: string): boolean {
   return FOREIGN_OPTIONS.some((name) => name === field);
-}
-
-async function dtoClasses(): Promise<readonly Dto[]> {
-  const classes: Dto[] = [];
-  for (const path of readdirSync(SOURCES, { recursive: true, encoding: 'utf8' })) {
-    if (!DTO_FILE.test(path)) continue;
-    // One after the other: jest loses modules that several imports wait for.
-    const exports: object = await import(join(SOURCES, path));
-    classes.push(...Object.values(exports).filter(isClass));
-  }
-  return classes;
-}
-
-function isClass(value: unknown): value is Dto {
-  return typeof value === 'function' && fieldsOf(value).length > 0;
-}
-
-function fieldsOf(target: Function): readonly string[] {
-  const rules = getMetadataStorage().getTargetValidationMetadatas(target, '', false, false);
-  return [...new Set(rules.map((rule) => rule.propertyName))];
 }
 
 it('finds every DTO field that takes a free-form object', () => {

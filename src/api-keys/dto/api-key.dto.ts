@@ -1,28 +1,12 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { Type } from 'class-transformer';
-import {
-  ArrayMaxSize,
-  ArrayMinSize,
-  ArrayUnique,
-  IsArray,
-  IsIn,
-  IsInt,
-  IsObject,
-  IsString,
-  IsUUID,
-  Length,
-  Matches,
-  Max,
-  MaxLength,
-  Min,
-  ValidateNested,
-} from 'class-validator';
+import { IsIn, IsInt, IsString, IsUUID, Length, Matches, Max, MaxLength, Min } from 'class-validator';
 import { TOOL_PATTERN } from '../../access/mcp-grants.js';
 import { MODEL_PATTERN } from '../../access/model-patterns.js';
 import { RATE_LIMIT_UNITS, type RateLimitUnit } from '../../access/principal.js';
 import { SCOPES, type Scope } from '../../access/scopes.js';
 import { SLUG_PATTERN } from '../../common/slug.js';
 import { LAST_SECOND } from '../../common/time/unix-time.js';
+import { Items, ListOf, Nested } from '../../common/validation/bounded-fields.js';
 import { ReadOnlyFields } from '../../common/validation/fixed-fields.decorator.js';
 import { IsMetadata } from '../../common/validation/is-metadata.decorator.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
@@ -32,6 +16,9 @@ import { IsUserClaims } from './is-user-claims.decorator.js';
 /** Thirty days: long enough for any rollout, short enough that an old key does not live on by accident. */
 const MAX_TRANSITION_SECONDS = 30 * 86_400;
 
+// More than there are: a list of all of them is never too long.
+const MAX_SCOPES = 200;
+const MAX_RATE_LIMITS = 20;
 /** Checked with each call. */
 const MAX_MCP_SERVERS = 256;
 const MAX_MCP_TOOLS = 256;
@@ -125,12 +112,7 @@ class ApiKeyFieldsDto {
 
   /** Each unit once; for those of the caller's own limits, no more than it has. */
   @Optional()
-  @IsArray()
-  @ArrayMaxSize(4)
-  @IsObject({ each: true })
-  @ArrayUnique(({ unit }: RateLimitDto) => unit, { message: '$property must have each unit once' })
-  @ValidateNested({ each: true })
-  @Type(() => RateLimitDto)
+  @ListOf(() => RateLimitDto, { max: MAX_RATE_LIMITS, unique: 'unit' })
   readonly rate_limits?: RateLimitDto[];
 
   /**
@@ -138,9 +120,7 @@ class ApiKeyFieldsDto {
    * @example ["issue-tracker"]
    */
   @OptionalOrNull()
-  @IsArray()
-  @ArrayMaxSize(MAX_MCP_SERVERS)
-  @ArrayUnique()
+  @Items({ max: MAX_MCP_SERVERS, unique: true })
   @IsString({ each: true })
   @Length(1, 255, { each: true })
   @Matches(SLUG_PATTERN, { each: true, message: '$property must be slugs or ids of MCP servers' })
@@ -152,9 +132,7 @@ class ApiKeyFieldsDto {
    * @example ["issue-tracker/get_*"]
    */
   @OptionalOrNull()
-  @IsArray()
-  @ArrayMaxSize(MAX_MCP_TOOLS)
-  @ArrayUnique()
+  @Items({ max: MAX_MCP_TOOLS, unique: true })
   @Matches(TOOL_PATTERN, { each: true, message: '$property must be <server>/<tool>, each with * for any characters' })
   @IsStorable()
   readonly allowed_mcp_tools?: string[] | null;
@@ -165,8 +143,7 @@ class ApiKeyFieldsDto {
    * @example ["rerank-v3.5", "@openai/gpt-*"]
    */
   @OptionalOrNull()
-  @IsArray()
-  @ArrayMaxSize(MAX_ALLOWED)
+  @Items({ max: MAX_ALLOWED })
   @IsString({ each: true })
   @Length(1, 512, { each: true })
   @Matches(MODEL_PATTERN, { each: true, message: '$property must have a star at the end of a pattern only' })
@@ -175,8 +152,7 @@ class ApiKeyFieldsDto {
 
   /** Ids or slugs of the virtual keys that calls may use, at most 100; null: all. None that the caller itself may not use. */
   @OptionalOrNull()
-  @IsArray()
-  @ArrayMaxSize(MAX_ALLOWED)
+  @Items({ max: MAX_ALLOWED })
   @IsString({ each: true })
   @Length(1, 255, { each: true })
   readonly allowed_virtual_keys?: string[] | null;
@@ -205,9 +181,7 @@ export class UpdateApiKeyDto extends ApiKeyFieldsDto {
   /** Permissions; none that the caller lacks. */
   @ApiPropertyOptional({ enum: SCOPES, enumName: 'Scope', isArray: true })
   @Optional()
-  @IsArray()
-  @ArrayMinSize(1)
-  @ArrayUnique()
+  @Items({ min: 1, max: MAX_SCOPES, unique: true })
   @IsIn(SCOPES, { each: true })
   readonly scopes?: Scope[];
 }
@@ -224,9 +198,7 @@ export class CreateApiKeyDto extends ApiKeyFieldsDto {
    * @example ["completions.write"]
    */
   @ApiProperty({ enum: SCOPES, enumName: 'Scope', isArray: true })
-  @IsArray()
-  @ArrayMinSize(1)
-  @ArrayUnique()
+  @Items({ min: 1, max: MAX_SCOPES, unique: true })
   @IsIn(SCOPES, { each: true })
   readonly scopes: Scope[];
 
@@ -252,9 +224,7 @@ export class CreateApiKeyDto extends ApiKeyFieldsDto {
 
   /** null: none. */
   @OptionalOrNull()
-  @IsObject()
-  @ValidateNested()
-  @Type(() => KeyUserDto)
+  @Nested(() => KeyUserDto)
   readonly user?: KeyUserDto | null;
 }
 

@@ -2,7 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { buildMessage, ValidateBy, type ValidationArguments } from 'class-validator';
 import { authorityClaimIn } from '../../access/authority-claims.js';
 import { isObject } from '../../common/json/read.js';
-import { AsGiven } from '../../common/validation/inherited-names.js';
+import { AsGiven } from '../../common/validation/bounded-fields.js';
 import { isStorable, IsStorable } from '../../common/validation/is-storable.decorator.js';
 
 const MAX_CLAIMS = 64;
@@ -18,7 +18,7 @@ export function IsUserClaims(): PropertyDecorator {
       ),
     },
   });
-  return applyDecorators(hasItsForm, IsStorable(), AsGiven());
+  return applyDecorators(hasItsForm, IsStorable(), AsGiven(MAX_CLAIMS));
 }
 
 function problemOf(value: unknown): string | undefined {

@@ -1,5 +1,5 @@
-import { Type } from 'class-transformer';
-import { IsObject, IsString, Length, ValidateNested } from 'class-validator';
+import { IsString, Length } from 'class-validator';
+import { Nested } from '../../common/validation/bounded-fields.js';
 import { IsMetadata } from '../../common/validation/is-metadata.decorator.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
@@ -22,8 +22,6 @@ export class CreatePlacedApiKeyDto extends CreateApiKeyDto {
 
   /** `metadata` under another name. */
   @Optional()
-  @IsObject()
-  @ValidateNested()
-  @Type(() => KeyDefaultsDto)
+  @Nested(() => KeyDefaultsDto)
   readonly defaults?: KeyDefaultsDto;
 }

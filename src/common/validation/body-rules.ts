@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
 import { type ErrorDetail, GatewayError } from '../errors/gateway.error.js';
-import { markInheritedNames } from './inherited-names.js';
+import { copyForClass } from './bounded-fields.js';
 import type { JsonObject } from '../json/read.js';
 
 const NONE: ReadonlySet<string> = new Set();
@@ -28,7 +28,7 @@ export class BodyRules {
     const rule: Rule = (body, broken) =>
       fields.some((field) => broken.has(field))
         ? []
-        : problemsIn(() => check(plainToInstance(type, markInheritedNames(body))));
+        : problemsIn(() => check(plainToInstance(type, copyForClass(type, body))));
     this.#rules.set(type, [...(this.#rules.get(type) ?? []), rule]);
   }
 

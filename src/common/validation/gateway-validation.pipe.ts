@@ -2,14 +2,14 @@ import { type ArgumentMetadata, Injectable, type PipeTransform, ValidationPipe }
 import { throwIfInvalid, type ErrorDetail, GatewayError } from '../errors/gateway.error.js';
 import { isObject, type JsonObject } from '../json/read.js';
 import { acceptsOf, BodyRules } from './body-rules.js';
+import { copyForClass } from './bounded-fields.js';
 import { noteGiven, withoutReadOnlyFields } from './fixed-fields.decorator.js';
 import { gatherDeepObjects } from './deep-object.decorator.js';
-import { markInheritedNames } from './inherited-names.js';
 import { withOwnNames } from './synonyms.decorator.js';
 import { toValidationError } from './validation-details.js';
 
 /**
- * Nest's ValidationPipe with the gateway's errors. A body that its DTO's predicate accepts (`@AcceptedBy`) skips
+ * Nest's ValidationPipe with the gateway's errors. Maxima of lists and maps are checked before any other rule. A body that its DTO's predicate accepts (`@AcceptedBy`) skips
  * class-validator. Rules between fields are checked even if a field is invalid, so that one response names all broken
  * rules.
  */
@@ -30,7 +30,10 @@ export class GatewayValidationPipe implements PipeTransform {
     // Made by our own decorators, so there is nothing to validate.
     if (metadata.type === 'custom') return value;
     if (metadata.type !== 'body') {
-      return this.full.transform(markInheritedNames(gatherDeepObjects(value, metadata.metatype)), metadata);
+      return this.full.transform(
+        copyForClass(metadata.metatype, gatherDeepObjects(value, metadata.metatype)),
+        metadata,
+      );
     }
     // A missing body is treated as one without fields, so that the response names each required field.
     if (value === undefined) return this.checked({}, metadata);
@@ -44,7 +47,7 @@ export class GatewayValidationPipe implements PipeTransform {
 
   private async checked(given: JsonObject, metadata: ArgumentMetadata): Promise<unknown> {
     const body = withOwnNames(metadata.metatype, withoutReadOnlyFields(metadata.metatype, given));
-    const { made, details } = await this.full.transform(markInheritedNames(body), metadata).then(
+    const { made, details } = await this.full.transform(copyForClass(metadata.metatype, body), metadata).then(
       (whole: unknown) => ({ made: whole, details: [] }),
       (error: unknown) => ({ made: undefined, details: detailsOf(error) }),
     );

@@ -2,7 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { buildMessage, ValidateBy } from 'class-validator';
 import { isObject } from '../json/read.js';
 import { MAX_METADATA_KEYS, MAX_METADATA_LENGTH } from '../constants.js';
-import { AsGiven } from './inherited-names.js';
+import { AsGiven } from './bounded-fields.js';
 import { IsStorable } from './is-storable.decorator.js';
 
 /** An object of strings within the limits of request metadata. */
@@ -17,7 +17,7 @@ export function IsMetadata(): PropertyDecorator {
       ),
     },
   });
-  return applyDecorators(hasItsForm, IsStorable(), AsGiven());
+  return applyDecorators(hasItsForm, IsStorable(), AsGiven(MAX_METADATA_KEYS));
 }
 
 function isMetadata(value: unknown): boolean {

@@ -5,7 +5,7 @@ import { isObject } from '../../common/json/read.js';
 import { CursorQuery } from '../../common/pagination/cursor.query.js';
 import { ToNumber } from '../../common/validation/conversion.decorators.js';
 import { DeepObject } from '../../common/validation/deep-object.decorator.js';
-import { AsGiven } from '../../common/validation/inherited-names.js';
+import { AsGiven } from '../../common/validation/bounded-fields.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
 
 /** OpenAI's bounds of metadata. */
@@ -22,7 +22,7 @@ export class FineTuningJobsQuery extends CursorQuery {
   })
   @Optional()
   @DeepObject()
-  @AsGiven()
+  @AsGiven(MAX_MEMBERS)
   @IsMetadataFilter()
   readonly metadata?: Record<string, string> | string;
 }

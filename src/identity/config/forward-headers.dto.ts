@@ -1,4 +1,5 @@
-import { ArrayMaxSize, IsArray, IsIn, IsString, Length } from 'class-validator';
+import { IsIn, IsString, Length } from 'class-validator';
+import { Items } from '../../common/validation/bounded-fields.js';
 import { FORWARD_MODES, type ForwardHeaders } from './identity-config.js';
 
 /** Which of the client's headers are forwarded, besides those of the protocol. Absent: none. */
@@ -11,8 +12,7 @@ export class ForwardHeadersDto implements ForwardHeaders {
    * Names of headers.
    * @example ["x-tenant"]
    */
-  @IsArray()
-  @ArrayMaxSize(100)
+  @Items({ max: 100 })
   @IsString({ each: true })
   @Length(1, 128, { each: true })
   readonly headers: string[];

@@ -1,20 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { Type } from 'class-transformer';
-import {
-  ArrayMaxSize,
-  ArrayMinSize,
-  IsArray,
-  IsBoolean,
-  IsIn,
-  IsInt,
-  IsString,
-  IsUrl,
-  Length,
-  Max,
-  Min,
-  ValidateNested,
-} from 'class-validator';
+import { IsBoolean, IsIn, IsInt, IsString, IsUrl, Length, Max, Min } from 'class-validator';
 import { SIGNATURE_ALGORITHMS, type SignatureAlgorithm } from '../../common/crypto/signature-algorithms.js';
+import { Items, Nested } from '../../common/validation/bounded-fields.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
 import { type IntrospectionFields, type JwtValidationFields } from './identity-config.js';
@@ -22,6 +9,8 @@ import { IsClaimValues, IsTextOrTexts } from './text-or-texts.decorator.js';
 
 const WEB_ADDRESS = { protocols: ['http', 'https'], require_protocol: true, require_tld: false };
 const MAX_CLAIMS = 64;
+/** More than there are. */
+const MAX_ALGORITHMS = 20;
 
 /** Asks the provider about tokens that are not JWTs (RFC 7662). */
 export class IntrospectionDto implements IntrospectionFields {
@@ -67,8 +56,7 @@ export class JwtValidationDto implements JwtValidationFields {
 
   /** Claims that must be present, and neither null nor empty. */
   @Optional()
-  @IsArray()
-  @ArrayMaxSize(MAX_CLAIMS)
+  @Items({ max: MAX_CLAIMS })
   @IsString({ each: true })
   @Length(1, 255, { each: true })
   @IsStorable()
@@ -76,8 +64,7 @@ export class JwtValidationDto implements JwtValidationFields {
 
   /** Another spelling of `requiredClaims`. */
   @Optional()
-  @IsArray()
-  @ArrayMaxSize(MAX_CLAIMS)
+  @Items({ max: MAX_CLAIMS })
   @IsString({ each: true })
   @Length(1, 255, { each: true })
   @IsStorable()
@@ -98,8 +85,7 @@ export class JwtValidationDto implements JwtValidationFields {
 
   /** Default: RS256. Ed25519 is the name in RFC 9864 for the algorithm that many providers call EdDSA. */
   @Optional()
-  @IsArray()
-  @ArrayMinSize(1)
+  @Items({ min: 1, max: MAX_ALGORITHMS })
   @IsIn(SIGNATURE_ALGORITHMS, { each: true })
   readonly algorithms?: SignatureAlgorithm[];
 
@@ -132,7 +118,6 @@ export class JwtValidationDto implements JwtValidationFields {
 
   /** Ask the identity provider about tokens, instead of or besides checking signatures. */
   @Optional()
-  @ValidateNested()
-  @Type(() => IntrospectionDto)
+  @Nested(() => IntrospectionDto)
   readonly introspection?: IntrospectionDto;
 }

@@ -2,20 +2,21 @@ import { applyDecorators } from '@nestjs/common';
 import { buildMessage, ValidateBy } from 'class-validator';
 import { isObject } from '../../common/json/read.js';
 import { isStorableText } from '../../common/storable-text.js';
-import { AsGiven } from '../../common/validation/inherited-names.js';
+import { AsGiven } from '../../common/validation/bounded-fields.js';
 
 const MAX_ITEMS = 64;
 const MAX_LENGTH = 2048;
 
 /** A string, or a list of 1 to 64 strings. */
 export function IsTextOrTexts(): PropertyDecorator {
-  return ValidateBy({
+  const hasItsForm = ValidateBy({
     name: 'isTextOrTexts',
     validator: {
       validate: isTextOrTexts,
       defaultMessage: buildMessage(() => `$property must be a string or an array of 1 to ${MAX_ITEMS} strings`),
     },
   });
+  return applyDecorators(hasItsForm, AsGiven(MAX_ITEMS));
 }
 
 /** Strings or lists of strings, by claim. */
@@ -30,7 +31,7 @@ export function IsClaimValues(): PropertyDecorator {
       ),
     },
   });
-  return applyDecorators(hasItsForm, AsGiven());
+  return applyDecorators(hasItsForm, AsGiven(MAX_ITEMS));
 }
 
 function isClaimValues(value: unknown): boolean {

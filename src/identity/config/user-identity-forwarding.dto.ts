@@ -1,16 +1,5 @@
-import {
-  ArrayMaxSize,
-  ArrayMinSize,
-  ArrayUnique,
-  IsArray,
-  IsBoolean,
-  IsIn,
-  IsInt,
-  IsString,
-  Length,
-  Max,
-  Min,
-} from 'class-validator';
+import { IsBoolean, IsIn, IsInt, IsString, Length, Max, Min } from 'class-validator';
+import { Items } from '../../common/validation/bounded-fields.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
 import { FORWARDING_METHODS, type ForwardingMethod, type UserIdentityForwarding } from './identity-config.js';
@@ -28,10 +17,7 @@ export class UserIdentityForwardingDto implements UserIdentityForwarding {
    * @example ["sub", "email"]
    */
   @Optional()
-  @IsArray()
-  @ArrayMinSize(1)
-  @ArrayMaxSize(MAX_CLAIMS)
-  @ArrayUnique()
+  @Items({ min: 1, max: MAX_CLAIMS, unique: true })
   @IsString({ each: true })
   @Length(1, 255, { each: true })
   @IsStorable()

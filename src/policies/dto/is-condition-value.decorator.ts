@@ -1,5 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { buildMessage, ValidateBy } from 'class-validator';
+import { AsGiven } from '../../common/validation/bounded-fields.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 
 const MAX_VALUES = 100;
@@ -16,7 +17,7 @@ export function IsConditionValue(): PropertyDecorator {
       ),
     },
   });
-  return applyDecorators(hasItsForm, IsStorable());
+  return applyDecorators(hasItsForm, IsStorable(), AsGiven(MAX_VALUES));
 }
 
 function isValue(value: unknown): boolean {

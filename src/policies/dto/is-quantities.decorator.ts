@@ -1,11 +1,13 @@
 import { ValidateBy } from 'class-validator';
+import { applyDecorators } from '@nestjs/common';
 import { isObject } from '../../common/json/read.js';
+import { AsGiven } from '../../common/validation/bounded-fields.js';
 import { QUANTITY_UNITS } from '../../usage/units.js';
 import { MAX_AMOUNT } from './usage-limit.dto.js';
 
 /** An object with a whole number for each of some units of usage. */
 export function IsQuantities(): PropertyDecorator {
-  return ValidateBy({
+  const hasItsForm = ValidateBy({
     name: 'isQuantities',
     validator: {
       validate: (value: unknown) =>
@@ -13,6 +15,7 @@ export function IsQuantities(): PropertyDecorator {
       defaultMessage: () => `$property must be an object of whole numbers by unit: ${QUANTITY_UNITS.join(', ')}`,
     },
   });
+  return applyDecorators(hasItsForm, AsGiven(QUANTITY_UNITS.length));
 }
 
 function isIn(unit: string, figure: unknown): boolean {

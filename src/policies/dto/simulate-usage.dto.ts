@@ -1,17 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { Type } from 'class-transformer';
-import {
-  IsInt,
-  IsNumber,
-  IsObject,
-  IsString,
-  IsUUID,
-  Length,
-  Max,
-  MaxLength,
-  Min,
-  ValidateNested,
-} from 'class-validator';
+import { IsInt, IsNumber, IsString, IsUUID, Length, Max, MaxLength, Min } from 'class-validator';
+import { Nested } from '../../common/validation/bounded-fields.js';
 import { IsMetadata } from '../../common/validation/is-metadata.decorator.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
@@ -119,9 +108,7 @@ export class SimulateUsageDto {
 
   /** The usage of the call; none by default. */
   @Optional()
-  @IsObject()
-  @ValidateNested()
-  @Type(() => UsageEstimateDto)
+  @Nested(() => UsageEstimateDto)
   readonly estimate?: UsageEstimateDto;
 
   /** Required with an administrator's token; with an API key it can only be the key's own. */

@@ -1,22 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-import { Type } from 'class-transformer';
-import {
-  ArrayMaxSize,
-  ArrayMinSize,
-  IsArray,
-  IsIn,
-  IsInt,
-  IsNumber,
-  IsString,
-  IsUUID,
-  Length,
-  Max,
-  MaxLength,
-  Min,
-  ValidateNested,
-  IsObject,
-} from 'class-validator';
+import { IsIn, IsInt, IsNumber, IsString, IsUUID, Length, Max, MaxLength, Min } from 'class-validator';
 import type { UsageUnit } from '../../common/money/units.js';
+import { ListOf } from '../../common/validation/bounded-fields.js';
 import { ReadOnlyFields } from '../../common/validation/fixed-fields.decorator.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { IsSlug } from '../../common/validation/slug.decorators.js';
@@ -114,24 +99,14 @@ export class CreateUsageLimitDto extends UsageLimitFieldsDto {
    * The policy applies to calls that meet all conditions.
    * @example [{ "key": "virtual_key", "value": "*" }]
    */
-  @IsArray()
-  @ArrayMinSize(1)
-  @ArrayMaxSize(MAX_CONDITIONS)
-  @IsObject({ each: true })
-  @ValidateNested({ each: true })
-  @Type(() => ConditionDto)
+  @ListOf(() => ConditionDto, { min: 1, max: MAX_CONDITIONS })
   readonly conditions: ConditionDto[];
 
   /**
    * Each combination of their values has a limit of its own.
    * @example [{ "key": "api_key" }]
    */
-  @IsArray()
-  @ArrayMinSize(1)
-  @ArrayMaxSize(MAX_GROUPS)
-  @IsObject({ each: true })
-  @ValidateNested({ each: true })
-  @Type(() => GroupDto)
+  @ListOf(() => GroupDto, { min: 1, max: MAX_GROUPS })
   readonly group_by: GroupDto[];
 
   /**
@@ -171,12 +146,7 @@ export class CreateUsageLimitDto extends UsageLimitFieldsDto {
 export class UpdateUsageLimitDto extends UsageLimitFieldsDto {
   /** Replaces all conditions. */
   @Optional()
-  @IsArray()
-  @ArrayMinSize(1)
-  @ArrayMaxSize(MAX_CONDITIONS)
-  @IsObject({ each: true })
-  @ValidateNested({ each: true })
-  @Type(() => ConditionDto)
+  @ListOf(() => ConditionDto, { min: 1, max: MAX_CONDITIONS })
   readonly conditions?: ConditionDto[];
 
   /** Sets the usage of the group with this value key (`GET …/entities`) back to zero. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { plainToInstance } from 'class-transformer';
 import { validateSync } from 'class-validator';
 import fc from 'fast-check';
-import { markInheritedNames } from '../../common/validation/inherited-names.js';
+import { copyForClass } from '../../common/validation/bounded-fields.js';
 import { toValidationError } from '../../common/validation/validation-details.js';
 import { acceptsOf } from '../../common/validation/body-rules.js';
 import { FOREIGN_OPTIONS } from '../rerank.types.js';
@@ -26,7 +26,7 @@ const OPTIONAL = [
 /** `param` of every broken rule. */
 function wrongParamsOf(body: object): ReadonlySet<string | null> {
   const options = { whitelist: true, forbidNonWhitelisted: true, forbidUnknownValues: true };
-  const errors = validateSync(plainToInstance(CreateRerankDto, markInheritedNames(body)), options);
+  const errors = validateSync(plainToInstance(CreateRerankDto, copyForClass(CreateRerankDto, body)), options);
   return new Set(errors.length === 0 ? [] : toValidationError(errors).details?.map((detail) => detail.param));
 }
 

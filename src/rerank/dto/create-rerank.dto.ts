@@ -1,10 +1,10 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { Allow, IsArray, IsBoolean, IsInt, IsNotEmpty, IsNumber, IsObject, IsString, Min } from 'class-validator';
+import { Allow, IsBoolean, IsInt, IsNotEmpty, IsNumber, IsString, Min } from 'class-validator';
 import { AcceptedBy } from '../../common/validation/body-rules.js';
-import { AsGiven } from '../../common/validation/inherited-names.js';
+import { Items, MaxFields } from '../../common/validation/bounded-fields.js';
 import { OptionalOrNull } from '../../common/validation/optional.decorator.js';
 import { FOREIGN_OPTIONS, type RerankDocument } from '../rerank.types.js';
-import { AreDocuments, IsBooleanOrItsText, isRerankBody } from './is-rerank-body.js';
+import { AreDocuments, IsBooleanOrItsText, isRerankBody, MAX_PARAMETERS, MAX_RANK_FIELDS } from './is-rerank-body.js';
 
 /**
  * Body of POST /v1/rerank. No rule here may need a conversion, since accepted bodies are used unchanged. For every
@@ -74,7 +74,7 @@ export class CreateRerankDto {
 
   /** Fields of object documents that are ranked. Pinecone only. */
   @OptionalOrNull()
-  @IsArray()
+  @Items({ max: MAX_RANK_FIELDS })
   @IsString({ each: true })
   readonly rank_fields?: string[] | null;
 
@@ -85,8 +85,7 @@ export class CreateRerankDto {
 
   /** Further parameters of the model. Pinecone only. */
   @OptionalOrNull()
-  @IsObject()
-  @AsGiven()
+  @MaxFields(MAX_PARAMETERS)
   readonly parameters?: Record<string, unknown> | null;
 }
 

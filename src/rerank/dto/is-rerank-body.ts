@@ -1,13 +1,20 @@
+import { applyDecorators } from '@nestjs/common';
 import { ValidateBy, type ValidationArguments } from 'class-validator';
 import { isObject, type JsonObject } from '../../common/json/read.js';
+import { AsGiven } from '../../common/validation/bounded-fields.js';
 import { FOREIGN_OPTIONS } from '../rerank.types.js';
+
+/** Ten times as many as any provider takes. */
+const MAX_DOCUMENTS = 100_000;
+export const MAX_RANK_FIELDS = 100;
+export const MAX_PARAMETERS = 100;
 
 /**
  * At least one document, each a string or an object with a string `text`. Objects may do without `text` when `rank_fields`
  * names other fields. One rule for the whole array: a rule for each item costs a thousand times as much.
  */
 export function AreDocuments(): PropertyDecorator {
-  return ValidateBy({
+  const areDocuments = ValidateBy({
     name: 'areDocuments',
     validator: {
       validate: (value: unknown, args?: ValidationArguments) => problemOfDocuments(value, args?.object) === undefined,
@@ -15,6 +22,7 @@ export function AreDocuments(): PropertyDecorator {
         `documents${problemOfDocuments(args?.value, args?.object) ?? ' is valid'}`,
     },
   });
+  return applyDecorators(areDocuments, AsGiven(MAX_DOCUMENTS));
 }
 
 /** A boolean. Some clients write it as text, for servers that read both; the API description shows the boolean only. */
@@ -32,6 +40,7 @@ export function IsBooleanOrItsText(): PropertyDecorator {
 function problemOfDocuments(documents: unknown, body: unknown): string | undefined {
   if (!Array.isArray(documents)) return ' must be an array';
   if (documents.length === 0) return ' must have at least 1 item';
+  if (documents.length > MAX_DOCUMENTS) return ` must have at most ${MAX_DOCUMENTS} items`;
   const rankFields = isObject(body) ? body['rank_fields'] : undefined;
   const needsText = !Array.isArray(rankFields) || rankFields.length === 0;
   for (let index = 0; index < documents.length; index += 1) {
@@ -68,9 +77,10 @@ const CHECKS: Readonly<Record<string, Check>> = {
   return_documents: (value) => BOOLEANS.has(value),
   max_tokens_per_doc: isPositiveInteger,
   priority: (value) => typeof value === 'number' && Number.isFinite(value),
-  rank_fields: (value) => Array.isArray(value) && value.every((field) => typeof field === 'string'),
+  rank_fields: (value) =>
+    Array.isArray(value) && value.length <= MAX_RANK_FIELDS && value.every((field) => typeof field === 'string'),
   truncation: isBoolean,
-  parameters: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  parameters: (value) => isObject(value) && Object.keys(value).length <= MAX_PARAMETERS,
 };
 
 /** Whether a body breaks no rule of `CreateRerankDto`; null is absence. A spec compares the two. */

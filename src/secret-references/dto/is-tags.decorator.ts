@@ -2,7 +2,7 @@ import { applyDecorators } from '@nestjs/common';
 import { buildMessage, ValidateBy } from 'class-validator';
 import { isObject } from '../../common/json/read.js';
 import { isDeeperThan, MAX_JSON_DEPTH } from '../../common/json/scan.js';
-import { AsGiven } from '../../common/validation/inherited-names.js';
+import { AsGiven } from '../../common/validation/bounded-fields.js';
 import { isStorable, IsStorable } from '../../common/validation/is-storable.decorator.js';
 
 const MAX_KEYS = 64;
@@ -19,7 +19,7 @@ export function IsTags(): PropertyDecorator {
       ),
     },
   });
-  return applyDecorators(hasItsForm, IsStorable(), AsGiven());
+  return applyDecorators(hasItsForm, IsStorable(), AsGiven(MAX_KEYS));
 }
 
 /** The same as JSON text, the form that a query has. */

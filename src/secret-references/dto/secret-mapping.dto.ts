@@ -4,7 +4,8 @@ import { plainToInstance } from 'class-transformer';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { OptionalOrNull } from '../../common/validation/optional.decorator.js';
 import { isObject } from '../../common/json/read.js';
-import { AsGiven, markInheritedNames, withoutMark } from '../../common/validation/inherited-names.js';
+import { AsGiven, copyForClass } from '../../common/validation/bounded-fields.js';
+import { withoutMark } from '../../common/validation/inherited-names.js';
 import { VALUE_FORMATS, type ValueFormat } from '../secret-mapping.entity.js';
 
 /** A field that takes its value from a secret reference whenever it is used. */
@@ -56,7 +57,7 @@ export function IsSecretMappings(): PropertyDecorator {
       defaultMessage: (rule) => `${rule?.property}${problemOf(rule?.value) ?? ' is valid'}`,
     },
   });
-  return applyDecorators(hasItsForm, AsGiven());
+  return applyDecorators(hasItsForm, AsGiven(MAX_MAPPINGS));
 }
 
 /** What is wrong first, reading on from the field's name: `.0.target_field must be a string`. */
@@ -72,7 +73,7 @@ function problemOf(value: unknown): string | undefined {
 
 function problemOfItem(item: unknown): string | undefined {
   if (!isObject(item)) return ' must be an object';
-  const mapping = plainToInstance(SecretMappingDto, markInheritedNames(item));
+  const mapping = plainToInstance(SecretMappingDto, copyForClass(SecretMappingDto, item));
   const rules = { whitelist: true, forbidNonWhitelisted: true } as const;
   const [error] = validateSync(mapping, rules);
   if (error === undefined) return undefined;

@@ -1,10 +1,6 @@
 import {
-  ArrayMaxSize,
-  ArrayMinSize,
-  IsArray,
   IsBoolean,
   IsIn,
-  IsObject,
   IsString,
   IsUUID,
   Length,
@@ -14,7 +10,7 @@ import {
   ValidateBy,
   type ValidationArguments,
 } from 'class-validator';
-import { AsGiven } from '../../common/validation/inherited-names.js';
+import { Items, MaxFields } from '../../common/validation/bounded-fields.js';
 import { ReadOnlyFields } from '../../common/validation/fixed-fields.decorator.js';
 import { IsSlug } from '../../common/validation/slug.decorators.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
@@ -26,6 +22,8 @@ import { IsTags } from './is-tags.decorator.js';
 
 const MAX_WORKSPACES = 1_000;
 const MAX_DESTINATIONS = 64;
+/** More than any manager has. */
+const MAX_CREDENTIALS = 100;
 
 /**
  * The fields that have the same rules in a create and in an update. What only a create requires must stay out:
@@ -60,9 +58,7 @@ class SecretReferenceFieldsDto {
 
   /** Ids or slugs of the workspaces that may use it, instead of all of them; null: no list, and without allow_all_workspaces no workspace may. */
   @OptionalOrNull()
-  @IsArray()
-  @ArrayMinSize(1)
-  @ArrayMaxSize(MAX_WORKSPACES)
+  @Items({ min: 1, max: MAX_WORKSPACES })
   @IsString({ each: true })
   @Length(1, 255, { each: true })
   @IsOneWorkspaceChoice()
@@ -74,9 +70,7 @@ class SecretReferenceFieldsDto {
    * @example ["api.cohere.com"]
    */
   @OptionalOrNull()
-  @IsArray()
-  @ArrayMinSize(1)
-  @ArrayMaxSize(MAX_DESTINATIONS)
+  @Items({ min: 1, max: MAX_DESTINATIONS })
   @MaxLength(255, { each: true })
   @Matches(HOST_PATTERN, { each: true, message: '$property must list hosts, as api.example.com or *.example.com:8443' })
   readonly allowed_hosts?: string[] | null;
@@ -87,9 +81,7 @@ class SecretReferenceFieldsDto {
    * @example ["cohere"]
    */
   @OptionalOrNull()
-  @IsArray()
-  @ArrayMinSize(1)
-  @ArrayMaxSize(MAX_DESTINATIONS)
+  @Items({ min: 1, max: MAX_DESTINATIONS })
   @IsIn(PROVIDER_SLUGS, { each: true })
   readonly allowed_providers?: ProviderSlug[] | null;
 
@@ -115,9 +107,8 @@ export class UpdateSecretReferenceDto extends SecretReferenceFieldsDto {
 
   /** Merged over what is stored; `null` takes a field out, and a masked value that comes back changes nothing. */
   @Optional()
-  @IsObject()
+  @MaxFields(MAX_CREDENTIALS)
   @IsStorable()
-  @AsGiven()
   readonly auth_config?: Record<string, unknown>;
 
   /** Where the secret is in its manager. */
@@ -146,9 +137,8 @@ export class CreateSecretReferenceDto extends SecretReferenceFieldsDto {
    * Credentials for the manager; see docs/guides/secret-references.md. Secrets are sealed at once, and only ever shown masked.
    * @example { "aws_auth_type": "accessKey", "aws_access_key_id": "AKIAIOSFODNN7EXAMPLE", "aws_secret_access_key": "<secret>", "aws_region": "eu-central-1" }
    */
-  @IsObject()
+  @MaxFields(MAX_CREDENTIALS)
   @IsStorable()
-  @AsGiven()
   readonly auth_config: Record<string, unknown>;
 
   /**

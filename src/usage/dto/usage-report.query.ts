@@ -1,8 +1,9 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { Transform, type TransformFnParams } from 'class-transformer';
-import { ArrayMaxSize, ArrayMinSize, ArrayUnique, IsIn, IsInt, IsString, Length, Max, Min } from 'class-validator';
+import { IsIn, IsInt, IsString, Length, Max, Min } from 'class-validator';
 import { PageQuery } from '../../common/pagination/page.query.js';
 import { LAST_SECOND } from '../../common/time/unix-time.js';
+import { Items } from '../../common/validation/bounded-fields.js';
 import { IsMetadata } from '../../common/validation/is-metadata.decorator.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
@@ -54,9 +55,7 @@ export class UsageReportQuery extends PageQuery {
   })
   @Optional()
   @ToList()
-  @ArrayMinSize(1)
-  @ArrayMaxSize(MAX_GROUPS)
-  @ArrayUnique()
+  @Items({ min: 1, max: MAX_GROUPS, unique: true })
   @IsReportKey()
   readonly group_by?: ReportKey[];
 

@@ -1,27 +1,17 @@
 import { ApiProperty } from '@nestjs/swagger';
-import {
-  IsIn,
-  IsInt,
-  IsNotEmpty,
-  IsObject,
-  IsString,
-  IsUUID,
-  Length,
-  Matches,
-  Max,
-  MaxLength,
-  Min,
-} from 'class-validator';
+import { IsIn, IsInt, IsNotEmpty, IsString, IsUUID, Length, Matches, Max, MaxLength, Min } from 'class-validator';
 import { ReadOnlyFields } from '../../common/validation/fixed-fields.decorator.js';
 import { IsSlug } from '../../common/validation/slug.decorators.js';
 import { LAST_SECOND } from '../../common/time/unix-time.js';
-import { AsGiven } from '../../common/validation/inherited-names.js';
+import { MaxFields } from '../../common/validation/bounded-fields.js';
 import { Synonyms } from '../../common/validation/synonyms.decorator.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional, OptionalOrNull } from '../../common/validation/optional.decorator.js';
 import { IsSecretMappings, SecretMappingDto } from '../../secret-references/dto/secret-mapping.dto.js';
 import { PROVIDER_SLUGS, type ProviderSlug } from '../../upstream/providers/provider.types.js';
 
+/** More than any provider has. */
+const MAX_OPTIONS = 100;
 /** Every provider takes its key in a header. */
 const FITS_A_HEADER = /^[\x21-\x7e]*$/;
 
@@ -46,9 +36,8 @@ class VirtualKeyFieldsDto {
 
   /** Options of the provider; see the provider's schema. On an update it is merged, and `null` takes a field out. */
   @Optional()
-  @IsObject()
+  @MaxFields(MAX_OPTIONS)
   @IsStorable()
-  @AsGiven()
   readonly config?: Record<string, unknown>;
 
   /**

@@ -1,18 +1,5 @@
-import {
-  ArrayMinSize,
-  ArrayUnique,
-  IsArray,
-  IsBoolean,
-  IsIn,
-  IsInt,
-  IsString,
-  IsUUID,
-  Length,
-  Matches,
-  Max,
-  MaxLength,
-  Min,
-} from 'class-validator';
+import { IsBoolean, IsIn, IsInt, IsString, IsUUID, Length, Matches, Max, MaxLength, Min } from 'class-validator';
+import { Items } from '../../common/validation/bounded-fields.js';
 import { ReadOnlyFields } from '../../common/validation/fixed-fields.decorator.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional, OptionalOrNull } from '../../common/validation/optional.decorator.js';
@@ -21,6 +8,8 @@ import { SUBSCRIBABLE_EVENTS, type SubscribableEvent } from '../event-types.js';
 
 /** URL parsers drop spaces and line breaks, so that the address would not be the one that is shown. */
 const WITHOUT_SPACES = /^\S+$/;
+/** More than there are. */
+const MAX_EVENTS = 100;
 /** Thirty days: long enough for any rollout, short enough that an old secret does not live on by accident. */
 const MAX_TRANSITION_SECONDS = 30 * 86_400;
 
@@ -69,9 +58,7 @@ export class UpdateWebhookEndpointDto extends WebhookEndpointFieldsDto {
    * @example ["usage_limit.exhausted"]
    */
   @Optional()
-  @IsArray()
-  @ArrayMinSize(1)
-  @ArrayUnique()
+  @Items({ min: 1, max: MAX_EVENTS, unique: true })
   @IsIn(SUBSCRIBABLE_EVENTS, { each: true })
   readonly events?: SubscribableEvent[];
 }
@@ -91,9 +78,7 @@ export class CreateWebhookEndpointDto extends WebhookEndpointFieldsDto {
    * `*` for all, also those that are added later.
    * @example ["usage_limit.threshold_reached", "usage_limit.exhausted"]
    */
-  @IsArray()
-  @ArrayMinSize(1)
-  @ArrayUnique()
+  @Items({ min: 1, max: MAX_EVENTS, unique: true })
   @IsIn(SUBSCRIBABLE_EVENTS, { each: true })
   readonly events: SubscribableEvent[];
 

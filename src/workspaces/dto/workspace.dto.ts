@@ -1,5 +1,5 @@
-import { Type } from 'class-transformer';
-import { IsObject, IsString, IsUUID, Length, MaxLength, ValidateNested } from 'class-validator';
+import { IsString, IsUUID, Length, MaxLength } from 'class-validator';
+import { Nested } from '../../common/validation/bounded-fields.js';
 import { ReadOnlyFields } from '../../common/validation/fixed-fields.decorator.js';
 import { IsMetadata } from '../../common/validation/is-metadata.decorator.js';
 import { IsNotReserved, IsSlug } from '../../common/validation/slug.decorators.js';
@@ -33,9 +33,7 @@ export class CreateWorkspaceDto {
   readonly description?: string | null;
 
   @Optional()
-  @IsObject()
-  @ValidateNested()
-  @Type(() => WorkspaceDefaultsDto)
+  @Nested(() => WorkspaceDefaultsDto)
   readonly defaults?: WorkspaceDefaultsDto;
 
   /** Required with an administrator's token; with an API key it can only be the key's own. */
@@ -60,9 +58,7 @@ export class UpdateWorkspaceDto {
   readonly description?: string | null;
 
   @Optional()
-  @IsObject()
-  @ValidateNested()
-  @Type(() => WorkspaceDefaultsDto)
+  @Nested(() => WorkspaceDefaultsDto)
   readonly defaults?: WorkspaceDefaultsDto;
 
   /** Required with an administrator's token that grants several organisations. */

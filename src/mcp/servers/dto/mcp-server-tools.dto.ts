@@ -1,18 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { Type } from 'class-transformer';
-import {
-  ArrayMaxSize,
-  ArrayMinSize,
-  ArrayUnique,
-  IsArray,
-  IsBoolean,
-  IsInt,
-  IsString,
-  IsUUID,
-  Length,
-  ValidateNested,
-  IsObject,
-} from 'class-validator';
+import { IsBoolean, IsInt, IsString, IsUUID, Length } from 'class-validator';
+import { ListOf } from '../../../common/validation/bounded-fields.js';
 import { IsStorable } from '../../../common/validation/is-storable.decorator.js';
 import { Optional, OptionalOrNull } from '../../../common/validation/optional.decorator.js';
 
@@ -44,13 +32,7 @@ export class ToolChoiceDto {
 export class UpdateMcpServerToolsDto {
   /** Tools that are not named stay as they are. A tool can be named before the server was ever asked for its tools. */
   @ApiProperty({ type: [ToolChoiceDto], example: [{ name: 'create_issue', enabled: false }] })
-  @IsArray()
-  @ArrayMinSize(1)
-  @ArrayMaxSize(1000)
-  @ArrayUnique((choice: unknown): unknown => Object(choice).name)
-  @IsObject({ each: true })
-  @ValidateNested({ each: true })
-  @Type(() => ToolChoiceDto)
+  @ListOf(() => ToolChoiceDto, { min: 1, max: 1_000, unique: 'name' })
   readonly tools: ToolChoiceDto[];
 
   /** Required with an administrator's token; with an API key it can only be the key's own. */

@@ -1,21 +1,5 @@
-import { Type } from 'class-transformer';
-import {
-  ArrayMaxSize,
-  ArrayUnique,
-  IsArray,
-  IsBoolean,
-  IsIn,
-  IsObject,
-  IsString,
-  IsUUID,
-  Length,
-  MaxLength,
-  ValidateNested,
-  IsInt,
-  Max,
-  Min,
-} from 'class-validator';
-import { AsGiven } from '../../../common/validation/inherited-names.js';
+import { IsBoolean, IsIn, IsString, IsUUID, Length, MaxLength, IsInt, Max, Min } from 'class-validator';
+import { Items, MaxFields, Nested } from '../../../common/validation/bounded-fields.js';
 import { ReadOnlyFields } from '../../../common/validation/fixed-fields.decorator.js';
 import { IsNotReserved, IsSlug } from '../../../common/validation/slug.decorators.js';
 import { IsStorable } from '../../../common/validation/is-storable.decorator.js';
@@ -31,6 +15,8 @@ import {
   type McpTransport,
   type McpTimeouts,
 } from '../mcp-server.types.js';
+
+const MAX_HEADERS = 100;
 
 /** Milliseconds. */
 export class McpTimeoutsDto implements McpTimeouts {
@@ -62,9 +48,8 @@ class McpServerFieldsDto {
 
   /** Fixed headers, for `auth_type` `headers`. Sealed, and only ever shown masked. An update is merged; `null` takes one out. */
   @Optional()
-  @IsObject()
+  @MaxFields(MAX_HEADERS)
   @IsStorable()
-  @AsGiven()
   readonly headers?: Record<string, unknown>;
 
   /**
@@ -78,39 +63,29 @@ class McpServerFieldsDto {
 
   /** null: the server only sees the gateway. */
   @OptionalOrNull()
-  @IsObject()
-  @ValidateNested()
-  @Type(() => UserIdentityForwardingDto)
+  @Nested(() => UserIdentityForwardingDto)
   readonly user_identity_forwarding?: UserIdentityForwardingDto | null;
 
   /** How tokens of the company's identity provider are judged; null: there is none. */
   @OptionalOrNull()
-  @IsObject()
-  @ValidateNested()
-  @Type(() => JwtValidationDto)
+  @Nested(() => JwtValidationDto)
   readonly jwt_validation?: JwtValidationDto | null;
 
   /** Which of the client's headers go on beside those of the protocol; null: none. */
   @OptionalOrNull()
-  @IsObject()
-  @ValidateNested()
-  @Type(() => ForwardHeadersDto)
+  @Nested(() => ForwardHeadersDto)
   readonly forward_headers?: ForwardHeadersDto | null;
 
   /** Origins of pages whose scripts may use the server: `https://app.example.com`. Others are refused. */
   @Optional()
-  @IsArray()
-  @ArrayMaxSize(64)
-  @ArrayUnique()
+  @Items({ max: 64, unique: true })
   @IsString({ each: true })
   @MaxLength(255, { each: true })
   @IsStorable()
   readonly allowed_origins?: string[];
 
   @Optional()
-  @IsObject()
-  @ValidateNested()
-  @Type(() => McpTimeoutsDto)
+  @Nested(() => McpTimeoutsDto)
   readonly timeouts?: McpTimeoutsDto;
 
   /** A server that is not enabled is not there for callers. */
