@@ -15,7 +15,7 @@ const ROOMS = {
   rerank: 'gateway upstream telemetry',
   mcp: 'identity secret-references usage idempotency workspaces audit upstream sealing telemetry access database config',
   // telemetry for the recent failures of the store
-  health: 'redis telemetry access database',
+  health: 'config redis telemetry access database',
   'first-start': 'virtual-keys api-keys workspaces config',
   // 5: one provider call, from reservation to settlement; config for the lease and for models without a price
   gateway: 'virtual-keys policies usage upstream telemetry access config',

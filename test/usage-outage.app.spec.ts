@@ -3,6 +3,7 @@ import { usageDrift } from '../src/usage/drift.js';
 import { UsageEvent } from '../src/usage/usage-event.entity.js';
 import { UsageReservation } from '../src/usage/usage-reservation.entity.js';
 import { eventually } from './support/eventually.js';
+import { json } from './support/fake-provider.js';
 import { refusalOf } from './support/send.js';
 import { testDatabase } from './support/test-database.js';
 import { COST, REQUEST, scored, startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
@@ -109,5 +110,51 @@ describe('a database that cannot be reached', () => {
     await mend();
     await expectRecovered(4);
     expect(await gateway.app.dataSource.getRepository(UsageEvent).countBy({ source: 'presumed' })).toBe(0);
+  });
+});
+
+describe('a database that is away for longer than keys are cached', () => {
+  /** Keys and virtual keys are read again after five seconds. */
+  const CACHED_MS = 5_500;
+  let lenient: UsageGateway;
+  let lenientWire: Wire;
+  const callFreely = async (on: UsageGateway, virtualKey: string): Promise<unknown> => {
+    on.provider.replyWith(json({ data: [], usage: { total_tokens: 4 } }));
+    const answer = await on.rerank(virtualKey, { ...REQUEST, model: 'rerank-2.5' });
+    return answer.status === 200 ? 200 : refusalOf(answer);
+  };
+
+  afterAll(async () => {
+    await lenient.close();
+    await lenientWire.cut();
+  });
+
+  it('refuses calls without limits, too, and serves them again when it is back', async () => {
+    await wire.cut();
+    await new Promise((done) => setTimeout(done, CACHED_MS));
+    expect(await callFreely(gateway, free)).toEqual(UNAVAILABLE);
+    await mend();
+    await eventually(async () => (await callFreely(gateway, free)) === 200, 20_000);
+  });
+
+  // Last, since it empties the database that the other gateway uses.
+  it('lets calls of known keys without limits go on with DATABASE_OUTAGE_GRACE_SECONDS', async () => {
+    const { url } = await testDatabase();
+    lenientWire = new Wire(dial(url));
+    const lenientPort = await lenientWire.listen();
+    const settings = { DATABASE_URL: through(url, lenientPort), DATABASE_OUTAGE_GRACE_SECONDS: '60' };
+    lenient = await startUsageGateway(settings);
+    const [known, unused] = [await lenient.virtualKey('voyage'), await lenient.virtualKey('voyage')];
+    await lenient.limit({ credit_limit: 1, conditions: [{ key: 'virtual_key', value: lenient.cohere }] });
+    expect(await callFreely(lenient, known)).toBe(200);
+    lenient.provider.replyWith(scored());
+    expect((await lenient.call()).status).toBe(200);
+
+    await lenientWire.cut();
+    await new Promise((done) => setTimeout(done, CACHED_MS));
+    for (let time = 0; time < 3; time += 1) expect(await callFreely(lenient, known)).toBe(200);
+    // Limits need the database, and so does a virtual key that was not used before.
+    expect(refusalOf(await lenient.call())).toEqual(UNAVAILABLE);
+    expect(await callFreely(lenient, unused)).toEqual(UNAVAILABLE);
   });
 });

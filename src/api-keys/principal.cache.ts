@@ -3,6 +3,8 @@ import { Inject, Injectable } from '@nestjs/common';
 import type { Principal } from '../access/principal.js';
 import { type MaybePromise, chain } from '../common/maybe-promise.js';
 import { LookupCache } from '../common/cache/lookup-cache.js';
+import { AppConfig } from '../config/environment.js';
+import { outageFallback } from '../database/outage-fallback.js';
 import { publicIdOf } from './api-key-format.js';
 import { ApiKeyStore, type KeyRefusal } from './api-key.store.js';
 
@@ -18,13 +20,16 @@ export type KeyAnswer =
 /** Callers by key, so that a warm request needs no database. One look-up serves all requests that wait for the same key. */
 @Injectable()
 export class PrincipalCache {
-  private readonly answers = new LookupCache<KeyAnswer, string>({
-    maxEntries: MAX_ENTRIES,
-    ttlOf: (answer) => ('refusal' in answer ? REFUSAL_CACHE_MS : CACHE_MS),
-    lookUp: (key) => this.store.find(key),
-  });
+  private readonly answers: LookupCache<KeyAnswer, string>;
 
-  constructor(@Inject(ApiKeyStore) private readonly store: Pick<ApiKeyStore, 'find'>) {}
+  constructor(@Inject(ApiKeyStore) store: Pick<ApiKeyStore, 'find'>, config: AppConfig) {
+    this.answers = new LookupCache({
+      maxEntries: MAX_ENTRIES,
+      ttlOf: (answer) => ('refusal' in answer ? REFUSAL_CACHE_MS : CACHE_MS),
+      lookUp: (key) => store.find(key),
+      fallback: outageFallback(config),
+    });
+  }
 
   /** The caller behind a key, or why there is none. `now` in milliseconds. */
   find(key: string, now: number): MaybePromise<KeyAnswer> {

@@ -38,6 +38,16 @@ export class AppConfig extends EgressSettings {
   @Max(200)
   readonly DATABASE_POOL_SIZE: number = 10;
 
+  /**
+   * For how long keys, virtual keys and MCP servers that were found last still count while the database does not answer. A key
+   * that is revoked on another replica meanwhile stays valid for as long.
+   */
+  @ToNumber()
+  @IsInt()
+  @Min(0)
+  @Max(3_600)
+  readonly DATABASE_OUTAGE_GRACE_SECONDS: number = 0;
+
   @IsString()
   readonly DATA_DIR: string = './data';
 

@@ -1,5 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
+import { Clock } from '../common/time/clock.js';
+import { withTimeout } from '../common/time/timeout.js';
+import { AppConfig } from '../config/environment.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { unavailableReason } from '../database/database-errors.js';
 import { StoreFailures } from '../telemetry/store-failures.js';
@@ -13,14 +16,21 @@ const ASSERT_WRITABLE = `
     END IF;
   END $$`;
 
+/** A platform waits about a second for a probe. Without a grace time, a late answer is as good as none. */
+const PROBE_MS = 500;
+
 @Injectable()
 export class ReadinessService {
   private draining = false;
+  /** When the database last took writes, by the monotonic clock. */
+  private writableAt = -Infinity;
 
   constructor(
     @Inject(DataSource) private readonly dataSource: { query(statement: string): Promise<unknown> },
     @Inject(RedisConnection) private readonly redis: Pick<RedisConnection, 'whyNotReady'>,
     private readonly failures: StoreFailures,
+    private readonly clock: Clock,
+    private readonly config: AppConfig,
   ) {}
 
   /** From now on not ready: the platform should send no more requests here. */
@@ -31,12 +41,30 @@ export class ReadinessService {
   /** @throws GatewayError `draining`, or `store_unavailable` that names what is missing in the log */
   async assertReady(): Promise<void> {
     if (this.draining) throw new GatewayError('draining', { reason: 'draining' });
-    if (this.failures.areMany) throw new GatewayError('store_unavailable', { reason: 'recent store failures' });
-    await this.dataSource.query(ASSERT_WRITABLE).catch((cause: unknown) => {
-      this.failures.log(cause);
-      throw new GatewayError('store_unavailable', { reason: unavailableReason(cause) });
-    });
+    await this.assertDatabase();
     const missing = await this.redis.whyNotReady();
     if (missing !== undefined) throw new GatewayError('store_unavailable', { reason: `redis: ${missing}` });
+  }
+
+  private async assertDatabase(): Promise<void> {
+    const reason = await this.whyDatabaseIsNotReady();
+    const now = this.clock.monotonic();
+    if (reason === undefined) this.writableAt = now;
+    // Calls of known keys go on for as long: they would not arrive at a gateway that is not ready.
+    else if (now - this.writableAt >= this.config.DATABASE_OUTAGE_GRACE_SECONDS * 1_000)
+      throw new GatewayError('store_unavailable', { reason });
+  }
+
+  private async whyDatabaseIsNotReady(): Promise<string | undefined> {
+    if (this.failures.areMany) return 'recent store failures';
+    const probe = this.dataSource.query(ASSERT_WRITABLE);
+    const hasGrace = this.config.DATABASE_OUTAGE_GRACE_SECONDS > 0;
+    try {
+      await (hasGrace ? withTimeout(PROBE_MS, probe) : probe);
+      return undefined;
+    } catch (cause) {
+      this.failures.log(cause);
+      return unavailableReason(cause);
+    }
   }
 }

@@ -4,6 +4,8 @@ import type { Principal } from '../access/principal.js';
 import { type MaybePromise, chain } from '../common/maybe-promise.js';
 import { LookupCache } from '../common/cache/lookup-cache.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
+import { AppConfig } from '../config/environment.js';
+import { outageFallback } from '../database/outage-fallback.js';
 import type { Credential, Provider } from '../upstream/providers/provider.types.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import { CredentialRefusals } from './credential-refusals.js';
@@ -15,7 +17,7 @@ const CACHE_MS = 5_000;
 const UNKNOWN_CACHE_MS = 1_000;
 const MAX_ENTRIES = 10_000;
 
-/** A virtual key opened for use: in memory only, and for a few seconds. */
+/** A virtual key opened for use: in memory only, and for a few seconds (longer with DATABASE_OUTAGE_GRACE_SECONDS). */
 export interface UsableVirtualKey {
   readonly id: string;
   readonly organisationId: string;
@@ -36,11 +38,7 @@ type Entry = { readonly found: UsableVirtualKey | undefined } | { readonly failu
 
 @Injectable()
 export class VirtualKeyCache {
-  private readonly keys = new LookupCache<Entry, Lookup>({
-    maxEntries: MAX_ENTRIES,
-    ttlOf: (entry) => ('failure' in entry || entry.found === undefined ? UNKNOWN_CACHE_MS : CACHE_MS),
-    lookUp: (lookup) => this.lookUp(lookup),
-  });
+  private readonly keys: LookupCache<Entry, Lookup>;
   private readonly renewals = new WeakMap<UsableVirtualKey, Promise<UsableVirtualKey | undefined>>();
 
   constructor(
@@ -48,7 +46,14 @@ export class VirtualKeyCache {
     private readonly credentials: VirtualKeyCredentials,
     private readonly workspaces: WorkspacesService,
     private readonly refusals: CredentialRefusals,
+    config: AppConfig,
   ) {
+    this.keys = new LookupCache({
+      maxEntries: MAX_ENTRIES,
+      ttlOf: (entry) => ('failure' in entry || entry.found === undefined ? UNKNOWN_CACHE_MS : CACHE_MS),
+      lookUp: (lookup) => this.lookUp(lookup),
+      fallback: outageFallback(config),
+    });
     credentials.onChange(() => this.clear());
   }
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LookupCache } from './lookup-cache.js';
 
@@ -111,5 +111,71 @@ describe('LookupCache', () => {
     cache.forget(({ name }) => name === 'a');
     expect(cache.find('a', 'a')).toBeInstanceOf(Promise);
     expect(cache.find('b', 'b')).toEqual({ name: 'b' });
+  });
+});
+
+describe('LookupCache with a fallback', () => {
+  const AWAY = new Error('away');
+  const KEPT = 300;
+  let answer: () => Promise<Found>;
+  let cache: LookupCache<Found, string>;
+  const find = async (): Promise<Found> => cache.find('a', 'a');
+  const expire = (): Promise<unknown> => sleep(KEPT_MS + 5);
+
+  beforeEach(async () => {
+    cache = new LookupCache<Found, string>({
+      maxEntries: ROOM,
+      ttlOf: () => KEPT_MS,
+      lookUp: () => answer(),
+      fallback: { keptMs: KEPT, isAway: (error) => error === AWAY },
+    });
+    answer = async () => ({ name: 'first' });
+    await find();
+    answer = async () => {
+      throw AWAY;
+    };
+  });
+
+  it('returns what was found last while the source is away, and what is true once it is back', async () => {
+    await expire();
+    expect(await find()).toEqual({ name: 'first' });
+    answer = async () => ({ name: 'second' });
+    await sleep(1_050);
+    expect(await find()).toEqual({ name: 'second' });
+  });
+
+  it('asks a source that is away once a second for each key, and lets callers wait 0.4 s for one that is silent', async () => {
+    let asked = 0;
+    answer = () => {
+      asked += 1;
+      return new Promise(() => undefined);
+    };
+    await expire();
+    const startedAt = performance.now();
+    expect(await Promise.all([find(), find()])).toEqual([{ name: 'first' }, { name: 'first' }]);
+    expect(await find()).toEqual({ name: 'first' });
+    expect(performance.now() - startedAt).toBeLessThan(900);
+    expect(asked).toBe(1);
+  });
+
+  it('fails when the last value is too old, when the failure is another one, and after the cache was cleared', async () => {
+    await sleep(KEPT + 20);
+    await expect(find()).rejects.toBe(AWAY);
+
+    answer = async () => ({ name: 'third' });
+    await find();
+    await expire();
+    const defect = new Error('a defect');
+    answer = () => Promise.reject(defect);
+    await expect(find()).rejects.toBe(defect);
+
+    answer = () => Promise.reject(AWAY);
+    cache.clear();
+    await expect(find()).rejects.toBe(AWAY);
+  });
+
+  it('forgets a value that was changed here also as what was found last', async () => {
+    cache.forget(({ name }) => name === 'first');
+    await expect(find()).rejects.toBe(AWAY);
   });
 });

@@ -7,6 +7,8 @@ import { LookupCache } from '../../common/cache/lookup-cache.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { SLUG_PATTERN } from '../../common/slug.js';
 import { isUuid } from '../../common/uuid.js';
+import { AppConfig } from '../../config/environment.js';
+import { outageFallback } from '../../database/outage-fallback.js';
 import { allColumns } from '../../database/rows.js';
 import { Workspace } from '../../workspaces/workspace.entity.js';
 import { WorkspacesService } from '../../workspaces/workspaces.service.js';
@@ -43,18 +45,21 @@ interface Meaning {
 /** Finds the server that an address means. Opened definitions stay in memory for a few seconds. */
 @Injectable()
 export class McpServerDirectory {
-  private readonly meanings = new LookupCache<Meaning, Lookup>({
-    maxEntries: MAX_ENTRIES,
-    ttlOf: (meaning) => (meaning === NOTHING ? UNKNOWN_CACHE_MS : CACHE_MS),
-    lookUp: (lookup) => this.load(lookup),
-  });
+  private readonly meanings: LookupCache<Meaning, Lookup>;
 
   constructor(
     private readonly store: McpServerStore,
     private readonly definitions: McpServerDefinitions,
     private readonly tools: McpServerToolStore,
     private readonly workspaces: WorkspacesService,
+    config: AppConfig,
   ) {
+    this.meanings = new LookupCache({
+      maxEntries: MAX_ENTRIES,
+      ttlOf: (meaning) => (meaning === NOTHING ? UNKNOWN_CACHE_MS : CACHE_MS),
+      lookUp: (lookup) => this.load(lookup),
+      fallback: outageFallback(config),
+    });
     definitions.onChange(() => this.clear());
   }
 
