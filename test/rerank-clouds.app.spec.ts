@@ -77,11 +77,55 @@ describe('rerank through Bedrock', () => {
     expect(gateway.provider.calls.map((call) => JSON.parse(call.body).nextToken)).toEqual([undefined, 't-1']);
   });
 
+  it.each([
+    ['enough results have come', { top_n: 1 }, [{ index: 1, nextToken: 't-1' }], 1],
+    [
+      'every document has a score',
+      {},
+      [
+        { index: 1, nextToken: 't-1' },
+        { index: 0, nextToken: 't-2' },
+      ],
+      2,
+    ],
+    [
+      'a token comes again',
+      {},
+      [
+        { index: 1, nextToken: 't-1' },
+        { index: 2, nextToken: 't-1' },
+      ],
+      2,
+    ],
+    [
+      'a page brings no new document',
+      {},
+      [
+        { index: 1, nextToken: 't-1' },
+        { index: 1, nextToken: 't-2' },
+      ],
+      2,
+    ],
+    ['a page has no results', {}, [{ index: undefined, nextToken: 't-1' }], 1],
+  ] as const)('asks Bedrock for no further page when %s', async (_when, more, pages, calls) => {
+    const replies = pages.map(({ index, nextToken }) =>
+      json({ results: index === undefined ? [] : [{ index, relevanceScore: 0.5 }], nextToken }),
+    );
+    gateway.provider.replyWith(inTurn(...replies));
+    const documents = calls === 2 && pages[1]?.index !== 0 ? ['a', 'b', 'c', 'd'] : ['a', 'b'];
+    const answer = await gateway.rerank(await gateway.virtualKey('bedrock'), { ...body, documents, ...more });
+    expect([answer.status, gateway.provider.calls.length]).toEqual([200, calls]);
+  });
+
   it('applies one timeout to all pages of a Bedrock answer', async () => {
-    const page = json({ results: [{ index: 0, relevanceScore: 0.5 }], nextToken: 'more' });
-    gateway.provider.replyWith((response, call) => setTimeout(() => page(response, call), 80));
+    let index = 0;
+    gateway.provider.replyWith((response, call) => {
+      const page = json({ results: [{ index, relevanceScore: 0.5 }], nextToken: `more-${index}` });
+      index += 1;
+      setTimeout(() => page(response, call), 80);
+    });
     const virtualKey = await gateway.virtualKey('bedrock', { config: { timeout_ms: 400 } });
-    const refused = await gateway.rerank(virtualKey, body);
+    const refused = await gateway.rerank(virtualKey, { ...body, documents: Array.from({ length: 50 }, () => 'a') });
     expect(refusalOf(refused)).toMatchObject({ status: 504, code: 'provider_timeout' });
     expect(gateway.provider.calls.length).toBeLessThanOrEqual(6);
   });

@@ -164,17 +164,29 @@ describe('a provider that reports no usage', () => {
     expect(row).toMatchObject({ costNano: String(COST_NANO), quantities: ONE_UNIT, source: 'computed' });
   });
 
-  it('charges an answer in several pages once', async () => {
+  it('reserves and charges each page of an answer', async () => {
     const bedrock = await gateway.virtualKey('bedrock');
-    await gateway.limit({ credit_limit: COST });
+    await gateway.limit({ credit_limit: 2 * COST });
     gateway.provider.replyWith(
       inTurn(
         json({ results: [{ index: 0, relevanceScore: 0.5 }], nextToken: 'more' }),
         json({ results: [{ index: 1, relevanceScore: 0.4 }] }),
       ),
     );
-    expect((await gateway.rerank(bedrock, { ...REQUEST, model: BEDROCK_MODEL })).status).toBe(200);
+    const answer = await gateway.rerank(bedrock, { ...REQUEST, model: BEDROCK_MODEL });
+    expect(jsonOf(answer)).toMatchObject({ usage: { search_units: 2 } });
     expect(gateway.provider.calls).toHaveLength(2);
+    const rows = await gateway.books.ledger(2);
+    expect(rows.map(({ costNano }) => costNano)).toEqual([String(COST_NANO), String(COST_NANO)]);
+  });
+
+  it('refuses a page that no longer fits into its limit', async () => {
+    const bedrock = await gateway.virtualKey('bedrock');
+    await gateway.limit({ credit_limit: COST });
+    gateway.provider.replyWith(json({ results: [{ index: 0, relevanceScore: 0.5 }], nextToken: 'more' }));
+    const refused = await gateway.rerank(bedrock, { ...REQUEST, model: BEDROCK_MODEL });
+    expect(refusalOf(refused)).toMatchObject({ status: 412, code: 'usage_limit_exceeded' });
+    expect(gateway.provider.calls).toHaveLength(1);
     expect(await gateway.books.ledger(1)).toHaveLength(1);
   });
 });

@@ -22,13 +22,21 @@ function isRanked(scores: readonly RerankScore[]): boolean {
   return true;
 }
 
-/** Joins the pages of an answer into one outcome. A document must not have two scores. */
+/** Joins the pages of an answer into one outcome. The first score of a document counts, and all pages are billed. */
 export function joinParts(parts: readonly RerankOutcome[]): RerankOutcome {
   const [first, ...others] = parts;
   if (first === undefined) throw new UnexpectedShapeError('at least one part', 'the answer');
   if (others.length === 0) return first;
-  const scores = parts.flatMap((part) => part.scores);
-  if (new Set(scores.map((score) => score.index)).size < scores.length)
-    throw new UnexpectedShapeError('each index once', 'the answer');
-  return { ...first, scores };
+  const scores = new Map<number, RerankScore>();
+  for (const part of parts)
+    for (const score of part.scores) if (!scores.has(score.index)) scores.set(score.index, score);
+  const searchUnits = sumOf(parts.map((part) => part.searchUnits));
+  const totalTokens = sumOf(parts.map((part) => part.totalTokens));
+  return { ...first, scores: [...scores.values()], searchUnits, totalTokens };
+}
+
+/** undefined where no part has a figure. */
+function sumOf(figures: readonly (number | undefined)[]): number | undefined {
+  const known = figures.filter((figure) => figure !== undefined);
+  return known.length === 0 ? undefined : known.reduce((sum, figure) => sum + figure, 0);
 }

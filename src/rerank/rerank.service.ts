@@ -7,6 +7,7 @@ import type { ProviderContext } from '../gateway/provider-context.decorator.js';
 import { ProviderCallService, type ProviderOperation } from '../gateway/provider-call.service.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { shapeToError } from '../upstream/provider-error.js';
+import type { ProviderRequest } from '../upstream/providers/provider.types.js';
 import { OfferedEndpoints } from '../upstream/providers/offered-endpoints.js';
 import { joinParts, rank } from './rank.js';
 import { RERANK_PROVIDERS, RERANK_PROVIDERS_BY_SLUG } from './rerank-provider.registry.js';
@@ -84,12 +85,13 @@ export class RerankService {
     context: ProviderContext,
     provider: RemoteRerankProvider,
     request: RerankRequest,
+    page?: ProviderRequest,
     note?: (answer: unknown) => void,
   ): Promise<RerankOutcome> {
     const operation: ProviderOperation = {
       operation: OPERATION,
       model: request.model,
-      request: provider.toUpstream(request, context.virtualKey.credential.options),
+      request: page ?? provider.toUpstream(request, context.virtualKey.credential.options),
       retry: 'idempotent',
     };
     return this.calls.runBillable(context, operation, useOf(provider, request), (answer) => {
@@ -98,28 +100,33 @@ export class RerankService {
     });
   }
 
-  /** Fetches further pages while the provider reports more. All pages belong to one call, billed once. */
+  /**
+   * Fetches further pages while some of the wanted results are missing and each page brings new ones. Each is a call of its own,
+   * reserved and billed: it has the whole request in it.
+   */
   private async callInParts(
     context: ProviderContext,
     provider: RemoteRerankProvider,
     request: RerankRequest,
   ): Promise<RerankOutcome> {
-    let answer: unknown;
-    const parts = [await this.callProvider(context, provider, request, (first) => (answer = first))];
-    let next = provider.nextPage?.(answer, request);
-    while (next !== undefined) {
-      if (parts.length === MAX_PARTS) throw new UnexpectedShapeError(`at most ${MAX_PARTS} parts`, 'the answer');
-      const operation: ProviderOperation = {
-        operation: OPERATION,
-        model: request.model,
-        request: next,
-        retry: 'idempotent',
-      };
-      answer = await this.calls.runJson(context, operation);
-      parts.push(provider.fromUpstream(answer, request));
-      next = provider.nextPage?.(answer, request);
+    const wanted = request.topN ?? request.documents.length;
+    const tokens = new Set<string>();
+    const found = new Set<number>();
+    const parts: RerankOutcome[] = [];
+    let page: ProviderRequest | undefined;
+    while (parts.length < MAX_PARTS) {
+      let answer: unknown;
+      const part = await this.callProvider(context, provider, request, page, (read) => (answer = read));
+      parts.push(part);
+      const before = found.size;
+      for (const { index } of part.scores) found.add(index);
+      const isDone = found.size === before || found.size >= wanted;
+      const next = isDone ? undefined : provider.nextPage?.(answer, request);
+      if (next === undefined || tokens.has(next.token)) return joinParts(parts);
+      tokens.add(next.token);
+      page = next.request;
     }
-    return joinParts(parts);
+    throw new UnexpectedShapeError(`at most ${MAX_PARTS} parts`, 'the answer');
   }
 }
 

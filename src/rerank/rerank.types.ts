@@ -106,8 +106,14 @@ export interface RemoteRerankProvider extends RerankProviderBase {
   toUpstream(request: RerankRequest, options?: object): ProviderRequest;
   /** `answer` is the parsed body of a 2xx answer. */
   fromUpstream(answer: unknown, request: RerankRequest): RerankOutcome;
-  /** Where an answer says that it goes on (paging); returns the request for the next part. */
-  nextPage?(answer: unknown, request: RerankRequest): ProviderRequest | undefined;
+  /** Where an answer says that it goes on (paging). */
+  nextPage?(answer: unknown, request: RerankRequest): NextPage | undefined;
+}
+
+export interface NextPage {
+  /** The provider's name for the page. */
+  readonly token: string;
+  readonly request: ProviderRequest;
 }
 
 /** A provider inside the gateway. */

@@ -102,7 +102,10 @@ describe('bedrockRerank', () => {
     it('repeats the request with the token of the next page', () => {
       const first = bedrockRerank.toUpstream(bedrockRequest());
       const next = nextPage({ results: [], nextToken: 'more' });
-      expect(next).toEqual({ ...first, body: { ...readObject(first.body, 'body'), nextToken: 'more' } });
+      expect(next).toEqual({
+        token: 'more',
+        request: { ...first, body: { ...readObject(first.body, 'body'), nextToken: 'more' } },
+      });
     });
 
     it.each([fixture('bedrock'), { results: [], nextToken: null }, { results: [], nextToken: '' }])(

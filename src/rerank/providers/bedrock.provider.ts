@@ -39,7 +39,7 @@ export const bedrockRerank: RemoteRerankProvider = {
   },
   nextPage(answer, request) {
     const token = stringOrUndefined(readObject(answer, 'body')['nextToken']);
-    return token === undefined || token === '' ? undefined : toRerank(request, token);
+    return token === undefined || token === '' ? undefined : { token, request: toRerank(request, token) };
   },
 };
 
