@@ -44,6 +44,7 @@ const WHOLE = [
   'max_tokens_per_doc',
   'n_epochs',
   'page_size',
+  'rpc_error_code',
   'seed',
   'start',
   'status',

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { SCOPES } from '../src/access/scopes.js';
 import { readString } from '../src/common/json/read.js';
-import { json, onlyCall, text } from './support/fake-provider.js';
+import { inTurn, json, onlyCall, text } from './support/fake-provider.js';
 import { type Ask, plainly } from './support/openai-client.js';
 import { type RerankGateway, startRerankGateway } from './support/rerank-gateway.js';
 import { jsonOf, refusalOf } from './support/send.js';
@@ -184,4 +184,41 @@ it("passes assistants, uploads, vector stores, permissions and graders on, at th
   const sent = gateway.provider.calls.map(({ method, path }) => `${method} ${decodeURIComponent(path).slice(3)}`);
   const bare = (line: string) => line.split('?')[0];
   expect(sent.map(bare)).toEqual(calls.map(([method, path]) => bare(`${method} ${path}`)));
+});
+
+describe('the output of a batch', () => {
+  const BATCH = { id: 'batch_1', object: 'batch', status: 'completed' };
+  const UNFINISHED = { ...BATCH, status: 'in_progress', output_file_id: null };
+  const output = () => openai('GET', '/batches/batch_1/output', { headers: { range: 'bytes=0-3' } });
+
+  it('is the content of its output file, or the part of it that the caller asks for', async () => {
+    const content = text('0123', 'application/jsonl', 206, { 'content-range': 'bytes 0-3/10' });
+    gateway.provider.replyWith(inTurn(json({ ...BATCH, output_file_id: 'file/1' }), content));
+    const answer = await output();
+    expect([answer.status, answer.text]).toEqual([206, '0123']);
+    const sent = gateway.provider.calls.map(({ path, headers }) => [path, headers['range']]);
+    expect(sent).toEqual([
+      ['/v1/batches/batch_1', undefined],
+      ['/v1/files/file%2F1/content', 'bytes=0-3'],
+    ]);
+  });
+
+  it.each([
+    [UNFINISHED, 'There is no output_file_id yet. The status is in_progress.'],
+    [{ ...BATCH, status: '<b>' }, 'There is no output_file_id yet. The status is unknown.'],
+  ])('is not found before there is a file: %j', async (batch, message) => {
+    gateway.provider.replyWith(json(batch));
+    const answer = await output();
+    expect(refusalOf(answer)).toMatchObject({ status: 404, code: 'not_found' });
+    expect(answer.text).toContain(message);
+    onlyCall(gateway.provider);
+  });
+
+  it("shows the provider's error when the batch or the file cannot be read", async () => {
+    const missing = json({ error: { message: 'There is none', code: 'gone_away' } }, 404);
+    for (const replies of [[missing], [json({ ...BATCH, output_file_id: 'file-1' }), missing]]) {
+      gateway.provider.replyWith(inTurn(...replies));
+      expect(refusalOf(await output())).toMatchObject({ status: 404, source: 'provider' });
+    }
+  });
 });

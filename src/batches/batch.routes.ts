@@ -56,4 +56,14 @@ export const BATCH_ROUTES: readonly RelayRoute[] = [
     about: BATCH,
     produces: RESULTS,
   },
+  {
+    kind: 'download',
+    operation: 'batches.output',
+    operationId: 'downloadBatchOutput',
+    summary: 'Downloads the output of a batch: the content of its output file, or 404 before there is one.',
+    path: '/batches/{batch_id}/output',
+    scope: 'batches.read',
+    about: BATCH,
+    file: { objectPath: '/batches/{batch_id}', field: 'output_file_id' },
+  },
 ];

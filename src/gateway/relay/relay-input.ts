@@ -37,7 +37,7 @@ export function toOperationInput(route: RelayRoute, { params, query, body }: Rel
 
 /** The request to a provider of OpenAI's API: same path, same query, same bytes. */
 export function toProviderRequest(
-  route: RelayRoute,
+  route: Pick<RelayRoute, 'kind' | 'path'>,
   input: OperationInput,
   bytes: Buffer | undefined,
 ): ProviderRequest {
@@ -47,6 +47,11 @@ export function toProviderRequest(
     query: input.query,
     bytes,
   };
+}
+
+/** A file whose content is the answer. */
+export function fileContentRequest(fileId: string): ProviderRequest {
+  return { method: 'GET', path: `/files/${encodeURIComponent(fileId)}/content`, query: {}, bytes: undefined };
 }
 
 /** A map is written as it came: `metadata[team]`. */

@@ -30,8 +30,8 @@ export type RelayRoute =
   /** `items` is a list within an object of the path: the messages of a thread. */
   | (Row & About & Answered & Listing & { readonly kind: 'items' })
   | (Row & About & Answered & { readonly kind: 'retrieve' })
-  /** The bytes of the response are streamed. */
-  | (Row & About & { readonly kind: 'download'; readonly response?: undefined })
+  /** The bytes of the response are streamed: of the object in the path, or of a file that it names. */
+  | (Row & About & { readonly kind: 'download'; readonly response?: undefined; readonly file?: NamedFile })
   | (Row & Creating & Answered & JsonBody & { readonly kind: 'create' })
   /** The body is forwarded unread. Within an object of the path: a part of an upload. */
   | (Row & Creating & Answered & Partial<About> & { readonly kind: 'upload' })
@@ -56,6 +56,13 @@ interface Row {
   readonly spends?: true;
   /** A `model` in the body is the one that does the work. Otherwise the models stand in a file, or in another object. */
   readonly namesModel?: true;
+}
+
+/** A file whose id is a field of another object: the output of a batch. */
+export interface NamedFile {
+  /** Where the object is read: `/batches/{batch_id}`. */
+  readonly objectPath: string;
+  readonly field: string;
 }
 
 /** As usage limits name it: the first word of the operation, `batches`. */

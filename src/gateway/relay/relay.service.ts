@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { ERROR_CODES } from '../../common/errors/error-codes.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
-import type { JsonObject } from '../../common/json/read.js';
+import { type JsonObject, readObject } from '../../common/json/read.js';
 import { parseProviderJson, shapeToError } from '../../upstream/provider-error.js';
 import { OfferedEndpoints } from '../../upstream/providers/offered-endpoints.js';
 import type { Provider, ProviderRequest } from '../../upstream/providers/provider.types.js';
@@ -19,13 +19,30 @@ import { listOwn } from './list-own.js';
 import { normaliseAnswer } from './normalise-answer.js';
 import { isNamed, usedIds } from './object-ids.js';
 import type { OperationInput, ResourceProvider } from './operation.types.js';
-import { rangeHeaders, type RelayRequestParts, toOperationInput, toProviderRequest } from './relay-input.js';
+import {
+  fileContentRequest,
+  rangeHeaders,
+  type RelayRequestParts,
+  toOperationInput,
+  toProviderRequest,
+} from './relay-input.js';
 import { API_VERSION } from './relay-query.js';
-import { endpointOf, hasJsonBody, mayStreamEvents, methodOf, objectsOf, type RelayRoute } from './relay-route.js';
+import {
+  endpointOf,
+  hasJsonBody,
+  mayStreamEvents,
+  methodOf,
+  type NamedFile,
+  objectsOf,
+  type RelayRoute,
+} from './relay-route.js';
 import { type JsonAnswer, replyJson, streamTo } from './relay-reply.js';
 import type { ResourceArea } from './resource-area.js';
 import { withSunset } from './sunset.js';
 import { withUnknownOutcome } from './unknown-outcome.js';
+
+/** A status of a provider's object that a message may repeat. */
+const STATUS = /^[a-z_]{1,32}$/;
 
 export interface RelayRun extends Omit<RelayRequestParts, 'body'> {
   readonly area: ResourceArea;
@@ -136,7 +153,11 @@ export class RelayService {
       ...rangeHeaders(route, request.headers),
       ...(key === undefined ? {} : { 'idempotency-key': key }),
     };
-    const providerRequest = { ...toProviderRequest(route, input, json), headers };
+    const target =
+      route.kind === 'download' && route.file !== undefined
+        ? fileContentRequest(await this.fileId(context, route, route.file, input))
+        : toProviderRequest(route, input, json);
+    const providerRequest = { ...target, headers };
     const operation = operationOf(route, input.body, providerRequest);
     const takesEvents = mayStreamEvents(route);
     if (route.kind === 'upload' || route.kind === 'download' || takesEvents) {
@@ -151,6 +172,23 @@ export class RelayService {
       return body === undefined ? undefined : this.read(run, provider, input, { ...answer, body });
     }
     return this.read(run, provider, input, await this.calls.run(context, operation));
+  }
+
+  /** @throws GatewayError `not_found` while the object names no file */
+  private async fileId(
+    context: ProviderContext,
+    route: RelayRoute,
+    { objectPath, field }: NamedFile,
+    input: OperationInput,
+  ): Promise<string> {
+    const request = toProviderRequest({ kind: 'retrieve', path: objectPath }, input, undefined);
+    const answer = await this.calls.run(context, operationOf(route, undefined, request));
+    const object = this.calls.readOrRefuse(context, answer, () => readObject(parseProviderJson(answer), 'body'));
+    const id = object[field];
+    if (typeof id === 'string') return id;
+    const { status } = object;
+    const known = typeof status === 'string' && STATUS.test(status) ? status : 'unknown';
+    throw new GatewayError('not_found', { message: `There is no ${field} yet. The status is ${known}.` });
   }
 
   private read(
