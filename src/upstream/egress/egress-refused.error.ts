@@ -25,6 +25,8 @@ export class EgressRefusedError extends Error {
  * that holds a URL, and reads on from the field's name, as `invalidField` wants it.
  */
 export function egressProblem(egress: { checkUrl(url: URL): void }, url: string): string | undefined {
+  // Other rules for URLs accept some that no parser does: a zone in an IPv6 address.
+  if (!URL.canParse(url)) return 'must be an absolute URL';
   try {
     egress.checkUrl(new URL(url));
     return undefined;
