@@ -59,9 +59,17 @@ export interface ProviderAccess {
 export const RATE_LIMIT_UNITS = ['rps', 'rpm', 'rph', 'rpd'] as const;
 export type RateLimitUnit = (typeof RATE_LIMIT_UNITS)[number];
 
+/** Whose requests are counted: those of the key, of all keys of its user, or of all keys of its workspace. */
+export const RATE_LIMIT_OWNERS = ['key', 'user', 'workspace'] as const;
+export type RateLimitOwner = (typeof RATE_LIMIT_OWNERS)[number];
+
 /** At most `value` requests a second, minute, hour or day. */
 export interface RateLimit {
   readonly type: 'requests';
   readonly unit: RateLimitUnit;
   readonly value: number;
+  /** Absent: `key`. */
+  readonly per?: RateLimitOwner;
+  /** The counter of the key's maker, where that has a limit of the same kind. Not shown. */
+  readonly counter?: string;
 }

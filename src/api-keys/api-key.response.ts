@@ -2,6 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { expiryStatus } from '../common/time/expiry-status.js';
 import { toUnixSeconds } from '../common/time/unix-time.js';
 import type { ApiKey } from './api-key.entity.js';
+import { shownLimits } from './rate-limit-counters.js';
 import { KeyUserDto, RateLimitDto } from './dto/api-key.dto.js';
 
 export class CreatedApiKeyResponse {
@@ -86,7 +87,7 @@ export function toApiKeyResponse(key: ApiKey, now: Date): ApiKeyResponse {
     scopes: key.scopes,
     user: key.user,
     metadata: key.metadata,
-    rate_limits: key.rateLimits,
+    rate_limits: shownLimits(key.rateLimits),
     allowed_mcp_servers: key.allowedMcpServers,
     allowed_mcp_tools: key.allowedMcpTools,
     allowed_models: key.allowedModels,

@@ -27,6 +27,7 @@ import type { ApiKeyListQuery } from './dto/api-key-list.query.js';
 import { assertGrantable, assertMayAssert, assertWithinBounds } from './key-grants.js';
 import { assertAdminKeyRemains } from './last-admin-key.js';
 import { PrincipalCache } from './principal.cache.js';
+import { joinCounters, keepCounters, limitProblems } from './rate-limit-counters.js';
 import { ProviderAccessReader } from './provider-access.reader.js';
 
 const DEFAULT_TRANSITION_SECONDS = 1_800;
@@ -54,7 +55,7 @@ export class ApiKeysService {
   async create(principal: Principal, dto: CreateApiKeyDto): Promise<IssuedKey> {
     assertGrantable(principal, dto.scopes);
     const { name, description = null, scopes, type = 'service', metadata = {}, user = null } = dto;
-    const { rate_limits: rateLimits = [] } = dto;
+    const rateLimits = joinCounters(principal, dto.rate_limits ?? []);
     const mcpGrants = {
       allowedMcpServers: dto.allowed_mcp_servers ?? null,
       allowedMcpTools: dto.allowed_mcp_tools ?? null,
@@ -62,6 +63,7 @@ export class ApiKeysService {
     const expiresAt = fromUnixSeconds(dto.expires_at) ?? null;
     assertMayAssert(principal, user);
     const workspaceId = await this.workspaceOf(principal, dto);
+    throwIfInvalid(limitProblems(rateLimits, { user, workspaceId }));
     const { organisationId } = principal;
     return this.apiKeys.manager.transaction(async (manager) => {
       const access = await this.access.read(manager, { organisationId, workspaceId }, dto);
@@ -122,7 +124,6 @@ export class ApiKeysService {
       description,
       scopes,
       metadata,
-      rateLimits,
       allowedMcpServers: dto.allowed_mcp_servers,
       allowedMcpTools: dto.allowed_mcp_tools,
       expiresAt: fromUnixSeconds(dto.expires_at),
@@ -133,7 +134,9 @@ export class ApiKeysService {
       assertFixedFields(fixed, toApiKeyResponse(apiKey, this.clock.now()));
       // A caller that changes a key could otherwise widen one that it could not have created.
       assertGrantable(principal, [...apiKey.scopes, ...(scopes ?? [])]);
-      const changes = { ...given, ...(await this.access.readChanges(manager, apiKey, dto)) };
+      const limits = rateLimits && { rateLimits: keepCounters(apiKey.rateLimits, rateLimits) };
+      throwIfInvalid(limitProblems(rateLimits ?? [], apiKey));
+      const changes = { ...given, ...limits, ...(await this.access.readChanges(manager, apiKey, dto)) };
       const isOnlyRenamed = Object.keys(changes).every((field) => ['name', 'description'].includes(field));
       const changed = await updateRow(manager, apiKey, changes);
       // All of the key, not only what changes: a scope for a key without the caller's bounds would be handed on without them.

@@ -6,6 +6,7 @@ import { toList } from '../common/pagination/list.js';
 import { toUnixSeconds } from '../common/time/unix-time.js';
 import { foldId } from '../common/uuid.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
+import { shownLimits } from './rate-limit-counters.js';
 import type { Caller } from './authenticator.js';
 import { type CallerResponse, type OrganisationListResponse, toOrganisationResponse } from './caller.response.js';
 
@@ -71,7 +72,7 @@ function factsOf(caller: Caller): Omit<CallerResponse, 'object' | 'type' | 'scop
     name,
     user,
     metadata: enforcedMetadata,
-    rate_limits: [...rateLimits],
+    rate_limits: shownLimits(rateLimits),
     allowed_mcp_servers: mcpGrants?.servers?.slice() ?? null,
     allowed_mcp_tools: mcpGrants?.tools?.slice() ?? null,
     allowed_models: providerAccess?.allowedModels?.slice() ?? null,

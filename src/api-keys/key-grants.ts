@@ -2,6 +2,7 @@ import { coversTools } from '../access/mcp-grants.js';
 import { coversPattern } from '../access/model-patterns.js';
 import type { KeyUser, Principal } from '../access/principal.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
+import { isSameKind } from './rate-limit-counters.js';
 import { isSameValue } from '../common/same-value.js';
 import { toUnixSeconds } from '../common/time/unix-time.js';
 import type { ApiKey } from './api-key.entity.js';
@@ -58,11 +59,12 @@ function assertSameMetadata({ enforcedMetadata }: Principal, { metadata }: Bound
 }
 
 function assertNoHigherRates({ rateLimits: own }: Principal, { rateLimits }: Bounds): void {
-  for (const { unit, value } of own) {
-    if (rateLimits.some((limit) => limit.unit === unit && limit.value <= value)) continue;
+  for (const limit of own) {
+    if (rateLimits.some((other) => isSameKind(limit, other) && other.value <= limit.value)) continue;
+    const { value, unit, per = 'key' } = limit;
     throw denied(
       'rate_limits',
-      `rate_limits must hold at most ${value} requests (${unit}), as the caller itself does.`,
+      `rate_limits must hold at most ${value} requests (${unit}, per ${per}), as the caller itself does.`,
     );
   }
 }

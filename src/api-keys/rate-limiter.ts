@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
-import type { Principal, RateLimit, RateLimitUnit } from '../access/principal.js';
+import type { Principal, RateLimit, RateLimitOwner, RateLimitUnit } from '../access/principal.js';
 import { DO_NOT_RETRY, GatewayError } from '../common/errors/gateway.error.js';
+import { counterOf } from './rate-limit-counters.js';
 import { RedisConnection, RedisFailedError } from '../redis/redis-connection.js';
 
 const SECONDS: Readonly<Record<RateLimitUnit, number>> = { rps: 1, rpm: 60, rph: 3_600, rpd: 86_400 };
@@ -13,8 +14,15 @@ const NOT_GIVEN_BACK_MS = 5_000;
 /** SDKs sleep for as long as `Retry-After` says, even until tomorrow, unless the response forbids a retry. */
 const WORTH_WAITING_SECONDS = 60;
 
+const USED_BY: Readonly<Record<RateLimitOwner, string>> = {
+  key: 'The API key has',
+  user: 'The keys of this user have',
+  workspace: 'The keys of this workspace have',
+};
+
 /** One request in one counter. */
 interface Counted {
+  readonly counter: string;
   readonly unit: RateLimitUnit;
   readonly consumedPoints: number;
   readonly msBeforeNext: number;
@@ -38,26 +46,26 @@ export class RateLimiter {
    * Counts one request against every limit of the key, or, when one of them refuses it, against none.
    * @throws GatewayError `rate_limited` with `Retry-After`, or `store_unavailable` when Redis cannot be reached
    */
-  async consume({ id, rateLimits }: Principal): Promise<void> {
+  async consume(principal: Principal): Promise<void> {
     const counted: Counted[] = [];
-    for (const limit of rateLimits) {
-      const count = await this.count(id, limit.unit);
+    for (const limit of principal.rateLimits) {
+      const count = await this.count(counterOf(principal, limit), limit.unit);
       counted.push(count);
       if (count.consumedPoints <= limit.value) continue;
-      await this.giveBack(id, counted);
+      await this.giveBack(counted);
       throw rateLimited(limit, count);
     }
   }
 
-  private async count(id: string, unit: RateLimitUnit): Promise<Counted> {
-    const { consumedPoints, msBeforeNext } = await this.counters[unit].consume(id).catch(refuseWithoutStore);
-    return { unit, consumedPoints, msBeforeNext };
+  private async count(counter: string, unit: RateLimitUnit): Promise<Counted> {
+    const { consumedPoints, msBeforeNext } = await this.counters[unit].consume(counter).catch(refuseWithoutStore);
+    return { counter, unit, consumedPoints, msBeforeNext };
   }
 
   /** Else tries that were refused would use up what a higher limit gives, or another limit of the key. */
-  private async giveBack(id: string, counted: readonly Counted[]): Promise<void> {
-    for (const { unit, msBeforeNext } of counted) {
-      if (msBeforeNext > NOT_GIVEN_BACK_MS) await this.counters[unit].reward(id).catch(refuseWithoutStore);
+  private async giveBack(counted: readonly Counted[]): Promise<void> {
+    for (const { counter, unit, msBeforeNext } of counted) {
+      if (msBeforeNext > NOT_GIVEN_BACK_MS) await this.counters[unit].reward(counter).catch(refuseWithoutStore);
     }
   }
 
@@ -74,7 +82,7 @@ export class RateLimiter {
 function rateLimited(limit: RateLimit, { msBeforeNext }: Counted): GatewayError {
   const seconds = Math.max(1, Math.ceil(msBeforeNext / 1000));
   return new GatewayError('rate_limited', {
-    message: `The API key has used its ${limit.value} requests (${limit.unit}).`,
+    message: `${USED_BY[limit.per ?? 'key']} used the ${limit.value} requests (${limit.unit}).`,
     headers: { 'retry-after': String(seconds), ...(seconds > WORTH_WAITING_SECONDS ? DO_NOT_RETRY : {}) },
   });
 }

@@ -2,7 +2,12 @@ import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsInt, IsString, IsUUID, Length, Matches, Max, MaxLength, Min } from 'class-validator';
 import { TOOL_PATTERN } from '../../access/mcp-grants.js';
 import { MODEL_PATTERN } from '../../access/model-patterns.js';
-import { RATE_LIMIT_UNITS, type RateLimitUnit } from '../../access/principal.js';
+import {
+  RATE_LIMIT_OWNERS,
+  RATE_LIMIT_UNITS,
+  type RateLimitOwner,
+  type RateLimitUnit,
+} from '../../access/principal.js';
 import { SCOPES, type Scope } from '../../access/scopes.js';
 import { SLUG_PATTERN } from '../../common/slug.js';
 import { LAST_SECOND } from '../../common/time/unix-time.js';
@@ -85,6 +90,14 @@ export class RateLimitDto {
   @Min(1)
   @Max(1_000_000_000)
   readonly value: number;
+
+  /**
+   * Whose requests are counted together: those of the key (default), of all keys of its user with such a limit, or of all keys
+   * of its workspace with one.
+   */
+  @Optional()
+  @IsIn(RATE_LIMIT_OWNERS)
+  readonly per?: RateLimitOwner;
 }
 
 /**
@@ -110,9 +123,11 @@ class ApiKeyFieldsDto {
   @Max(LAST_SECOND)
   readonly expires_at?: number | null;
 
-  /** Each unit once; for those of the caller's own limits, no more than it has. */
+  /**
+   * Each unit once for each `per`. Of the caller's own limits, no higher ones: such a limit also counts for the caller.
+   */
   @Optional()
-  @ListOf(() => RateLimitDto, { max: MAX_RATE_LIMITS, unique: 'unit' })
+  @ListOf(() => RateLimitDto, { max: MAX_RATE_LIMITS, unique: ['unit', 'per'] })
   readonly rate_limits?: RateLimitDto[];
 
   /**

@@ -17,7 +17,7 @@ class Item {
 
 class Body {
   @Optional()
-  @ListOf(() => Item, { min: 1, max: 3, unique: 'name' })
+  @ListOf(() => Item, { min: 1, max: 3, unique: ['name'] })
   readonly items?: Item[];
 
   @Optional()

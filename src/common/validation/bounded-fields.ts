@@ -31,11 +31,11 @@ export function Nested(type: () => Dto): PropertyDecorator {
 
 /**
  * A list of nested objects.
- * @param unique returns what no two items may share
+ * @param unique names the fields in which two items must differ
  */
 export function ListOf<Item extends object>(
   type: () => new () => Item,
-  rules: ListRules & { readonly unique?: keyof Item & string },
+  rules: ListRules & { readonly unique?: readonly (keyof Item & string)[] },
 ): PropertyDecorator {
   return applyDecorators(
     Shaped({ kind: 'list', type, max: rules.max }),
@@ -147,7 +147,7 @@ function IsMap(max: number): PropertyDecorator {
   });
 }
 
-function IsList(rules: ListRules & { readonly unique?: string | true }): PropertyDecorator {
+function IsList(rules: ListRules & { readonly unique?: readonly string[] | true }): PropertyDecorator {
   return ValidateBy({
     name: 'isList',
     constraints: [rules],
@@ -160,16 +160,16 @@ function IsList(rules: ListRules & { readonly unique?: string | true }): Propert
 
 function problemOf(
   value: unknown,
-  { min = 0, max, unique }: ListRules & { readonly unique?: string | true },
+  { min = 0, max, unique }: ListRules & { readonly unique?: readonly string[] | true },
 ): string | undefined {
   if (!Array.isArray(value)) return 'be a list';
   if (value.length < min) return `have at least ${min} ${min === 1 ? 'item' : 'items'}`;
   // Queries are judged here, where lists are text until they are parsed.
   if (value.length > max) return `have at most ${max} items`;
   if (unique === undefined) return undefined;
-  const keys = value.map((item: unknown) =>
-    JSON.stringify(unique === true ? item : isObject(item) ? item[unique] : item),
-  );
-  const isTwice = new Set(keys).size < keys.length;
-  return isTwice ? `not have the same ${unique === true ? 'item' : unique} twice` : undefined;
+  const keyOf = (item: unknown): unknown =>
+    unique === true || !isObject(item) ? item : unique.map((name) => item[name]);
+  const keys = new Set(value.map((item: unknown) => JSON.stringify(keyOf(item))));
+  if (keys.size === value.length) return undefined;
+  return `not have the same ${unique === true ? 'item' : unique.join(' and ')} twice`;
 }

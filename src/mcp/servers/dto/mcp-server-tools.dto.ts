@@ -32,7 +32,7 @@ export class ToolChoiceDto {
 export class UpdateMcpServerToolsDto {
   /** Tools that are not named stay as they are. A tool can be named before the server was ever asked for its tools. */
   @ApiProperty({ type: [ToolChoiceDto], example: [{ name: 'create_issue', enabled: false }] })
-  @ListOf(() => ToolChoiceDto, { min: 1, max: 1_000, unique: 'name' })
+  @ListOf(() => ToolChoiceDto, { min: 1, max: 1_000, unique: ['name'] })
   readonly tools: ToolChoiceDto[];
 
   /** Required with an administrator's token; with an API key it can only be the key's own. */
