@@ -130,6 +130,8 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
+    // Packages of their own.
+    exclude: { path: '^test/clients/' },
     tsConfig: { fileName: 'tsconfig.json' },
     // Imports of types count as well: they decide what a reader must know.
     tsPreCompilationDeps: true,

@@ -13,6 +13,7 @@ function project(name, more) {
     runner: './test/support/runner/runner.mjs',
     transform: {},
     setupFiles: ['reflect-metadata'],
+    modulePathIgnorePatterns: ['<rootDir>/test/clients/'],
     ...more,
   };
 }

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import OpenAI, { toFile } from 'openai';
+import { Portkey } from 'portkey-ai';
+
+const NEW_BATCH = { input_file_id: 'file-1', endpoint: '/v1/chat/completions', completion_window: '24h' };
+
+async function idsOf(pages) {
+  const ids = [];
+  for await (const { id } of pages) ids.push(id);
+  return ids;
+}
+
+export const OPENAI_CLIENTS = [
+  {
+    title: 'openai: batches, with an address and a key only',
+    run: async ({ url, openaiKey, sent }) => {
+      const client = new OpenAI({ apiKey: openaiKey, baseURL: `${url}/v1`, maxRetries: 0 });
+      assert.equal((await idsOf(client.batches.list({ limit: 20 }))).length, 45);
+      assert.equal((await client.batches.create(NEW_BATCH)).id, 'batch_new');
+      assert.deepEqual([sent().headers.authorization, sent().body], ['Bearer provider-key', NEW_BATCH]);
+    },
+  },
+  {
+    title: 'openai: an upload, with an address and a key only',
+    run: async ({ url, openaiKey, sent }) => {
+      const client = new OpenAI({ apiKey: openaiKey, baseURL: `${url}/v1`, maxRetries: 0 });
+      const file = await toFile(Buffer.from('{"custom_id":"1"}\n'), 'in.jsonl');
+      assert.equal((await client.files.create({ file, purpose: 'batch' })).id, 'file-1');
+      assert.match(sent().body, /"custom_id":"1"/);
+    },
+  },
+  {
+    title: 'openai: a fine-tuning job whose model has the virtual key before it',
+    run: async ({ url, key, sent }) => {
+      const client = new OpenAI({ apiKey: key, baseURL: `${url}/v1`, maxRetries: 0 });
+      const job = { model: '@openai/gpt-4o-mini', training_file: 'file-1' };
+      assert.equal((await client.fineTuning.jobs.create(job)).id, 'ftjob-1');
+      assert.equal(sent().body.model, 'gpt-4o-mini');
+    },
+  },
+  {
+    title: "openai: a refusal of the gateway is the client's own error",
+    run: async ({ url, key }) => {
+      const client = new OpenAI({ apiKey: key, baseURL: `${url}/v1`, maxRetries: 0 });
+      await assert.rejects(
+        client.batches.list(),
+        ({ status, code }) => status === 400 && code === 'virtual_key_required',
+      );
+    },
+  },
+  {
+    title: 'portkey-ai: batches, with its own headers',
+    run: async ({ url, key, sent }) => {
+      const client = new Portkey({ apiKey: key, baseURL: `${url}/v1`, virtualKey: 'openai' });
+      const page = await client.batches.list({ limit: 20 });
+      assert.equal(page.data.length, 20);
+      assert.equal((await client.batches.create(NEW_BATCH)).id, 'batch_new');
+      assert.deepEqual(
+        Object.keys(sent().headers).filter((name) => name.startsWith('x-portkey')),
+        [],
+      );
+    },
+  },
+];
