@@ -13,7 +13,7 @@ const ROOMS = {
   batches: 'gateway upstream',
   'fine-tuning': 'gateway upstream',
   rerank: 'gateway upstream telemetry',
-  mcp: 'identity secret-references usage idempotency workspaces audit upstream sealing telemetry access database config',
+  mcp: 'identity secret-references webhooks usage idempotency workspaces audit upstream sealing telemetry access database config',
   // telemetry for the recent failures of the store
   health: 'config redis telemetry access database',
   'first-start': 'virtual-keys api-keys workspaces config',

@@ -10,6 +10,7 @@ import { SecretDestinations1795674300000 } from './1795674300000-secret-destinat
 import { McpGrants1795690000000 } from './1795690000000-mcp-grants.js';
 import { ProviderAccessOfKeys1795690100000 } from './1795690100000-provider-access-of-keys.js';
 import { McpCallOutcomes1795690200000 } from './1795690200000-mcp-call-outcomes.js';
+import { PinnedTools1795690300000 } from './1795690300000-pinned-tools.js';
 
 /** In order of application. Classes, not file patterns: the same list works from source, build and tests. */
 export const MIGRATIONS = [
@@ -25,4 +26,5 @@ export const MIGRATIONS = [
   McpGrants1795690000000,
   ProviderAccessOfKeys1795690100000,
   McpCallOutcomes1795690200000,
+  PinnedTools1795690300000,
 ] as const;

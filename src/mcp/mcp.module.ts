@@ -9,6 +9,7 @@ import { LOGGER, type Logger } from '../telemetry/logger.js';
 import { EgressPolicy } from '../upstream/egress/egress-policy.js';
 import { UpstreamModule } from '../upstream/upstream.module.js';
 import { UsageModule } from '../usage/usage.module.js';
+import { WebhooksModule } from '../webhooks/webhooks.module.js';
 import { WorkspacesModule } from '../workspaces/workspaces.module.js';
 import { McpCallLog } from './calls/mcp-call-log.js';
 import { McpCall } from './calls/mcp-call.entity.js';
@@ -43,6 +44,7 @@ import {
   McpServerTestsController,
   McpServerToolsController,
 } from './servers/mcp-servers.controller.js';
+import { McpToolNotices } from './servers/mcp-tool-notices.js';
 import { McpServersService } from './servers/mcp-servers.service.js';
 
 @Module({
@@ -54,6 +56,7 @@ import { McpServersService } from './servers/mcp-servers.service.js';
     UpstreamModule,
     IdentityModule,
     UsageModule,
+    WebhooksModule,
   ],
   controllers: [
     McpServersController,
@@ -74,6 +77,7 @@ import { McpServersService } from './servers/mcp-servers.service.js';
     McpServerStore,
     McpServerToolStore,
     McpServerToolsService,
+    McpToolNotices,
     McpServersService,
     McpCallHistory,
     McpCallLog,

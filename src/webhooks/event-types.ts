@@ -8,6 +8,7 @@ export const EVENT_TYPES = [
   'virtual_key.expiring',
   'virtual_key.credential_refused',
   'secret_reference.failed',
+  'mcp_server.tools_changed',
   'webhook.disabled',
   'webhook.test',
 ] as const;

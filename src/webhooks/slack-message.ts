@@ -11,6 +11,7 @@ const TITLES: Readonly<Record<string, string>> = {
   'virtual_key.expiring': 'A virtual key is about to expire',
   'virtual_key.credential_refused': 'A provider refuses the credential of a virtual key',
   'secret_reference.failed': 'A secret cannot be read',
+  'mcp_server.tools_changed': 'Tools of an MCP server have changed',
   'webhook.disabled': 'A webhook endpoint was disabled',
   'webhook.test': 'A test of this webhook endpoint',
 };

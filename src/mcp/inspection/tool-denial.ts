@@ -1,10 +1,11 @@
+import type { JsonObject } from '../../common/json/read.js';
 import { stringifyLongNumbers } from '../../common/json/numbers.js';
 import { RPC_CODES, type RpcErrorBody, type RpcId } from '../mcp-error.js';
 import { answerableMessages, type InspectedBody } from './inspect-body.js';
 import type { RpcMessage } from './rpc-message.js';
 
-/** Whether the caller may use a tool of the server. */
-export type ToolAccess = (name: string) => boolean;
+/** Whether the caller may use a tool of the server; in a list, with its definition. */
+export type ToolAccess = (name: string, definition?: JsonObject) => boolean;
 
 export interface ToolDenial {
   /** The first denied tool, for the row of the call. */

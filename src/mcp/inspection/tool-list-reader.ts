@@ -1,6 +1,7 @@
 import { isObject, parseForeignJson, stringOrUndefined } from '../../common/json/read.js';
 import type { RpcId } from '../mcp-error.js';
 import { EventSplitter, readEvent } from '../proxy/event-splitter.js';
+import { toolHash } from '../servers/tool-hash.js';
 import type { SeenTool } from '../servers/mcp-server-tool.store.js';
 
 /** The bytes of an answer to `tools/list`, which may be incomplete. */
@@ -36,6 +37,8 @@ function listedIn(message: unknown, ids: ReadonlySet<unknown>): readonly SeenToo
   const tools: readonly unknown[] = result.tools;
   return tools.flatMap((tool) => {
     const name = isObject(tool) ? stringOrUndefined(tool.name) : undefined;
-    return name === undefined || !isObject(tool) ? [] : [{ name, description: stringOrUndefined(tool.description) }];
+    return name === undefined || !isObject(tool)
+      ? []
+      : [{ name, description: stringOrUndefined(tool.description), hash: toolHash(tool) }];
   });
 }

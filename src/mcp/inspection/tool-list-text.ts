@@ -67,5 +67,5 @@ function findToolLists(json: Buffer, messageDepth: number): readonly ToolList[] 
 
 function isAllowed(text: Buffer, mayUse: ToolAccess): boolean {
   const tool: unknown = JSON.parse(text.toString());
-  return isObject(tool) && typeof tool.name === 'string' && mayUse(tool.name);
+  return isObject(tool) && typeof tool.name === 'string' && mayUse(tool.name, tool);
 }

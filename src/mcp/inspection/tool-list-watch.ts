@@ -27,7 +27,7 @@ const MAX_KNOWN_LISTS = 10_000;
 /** An unchanged list is stored again this often, to update when its tools were last seen. */
 const KNOWN_MS = 3_600_000;
 
-type Watched = Pick<UsableMcpServer, 'id' | 'organisationId'>;
+type Watched = Pick<UsableMcpServer, 'id' | 'organisationId' | 'acceptedTools'>;
 
 /** New tools of one server. */
 interface News {
@@ -61,9 +61,9 @@ export class ToolListWatch implements BeforeApplicationShutdown {
     const ids = idsOf(request);
     if (ids.size === 0 || !isReadable(head) || !this.mayLook(server.id)) return undefined;
     const isStream = isEventStream(head);
-    const { id, organisationId } = server;
+    const { id, organisationId, acceptedTools } = server;
     return new AnswerGatherer(MAX_LIST_BYTES, this.held, (body) => {
-      this.waiting.push({ server: { id, organisationId }, isEventStream: isStream, body, ids });
+      this.waiting.push({ server: { id, organisationId, acceptedTools }, isEventStream: isStream, body, ids });
       this.timer ??= setTimeout(() => void this.flush(), PAUSE_MS).unref();
     });
   }
@@ -97,8 +97,8 @@ export class ToolListWatch implements BeforeApplicationShutdown {
       await nextTurn();
       const tools = readToolList(list);
       const hash = hashOf(list.server, tools);
-      if (tools.length === 0 || this.isKnown(hash)) continue;
       const { server } = list;
+      if (tools.length === 0 || this.isKnown(server, hash)) continue;
       const news: News = byServer.get(server.id) ?? { server, tools: new Map(), hashes: [] };
       news.hashes.push(hash);
       for (const tool of tools) news.tools.set(tool.name, tool);
@@ -107,13 +107,16 @@ export class ToolListWatch implements BeforeApplicationShutdown {
     for (const news of byServer.values()) await this.note(news);
   }
 
-  private isKnown(hash: string): boolean {
-    return (this.known.get(hash) ?? 0) > this.clock.monotonic();
+  /** Of a pinned server, no list is known: another replica may have stored another one since. */
+  private isKnown({ acceptedTools }: Watched, hash: string): boolean {
+    return acceptedTools === undefined && (this.known.get(hash) ?? 0) > this.clock.monotonic();
   }
 
   private async note({ server, tools, hashes }: News): Promise<void> {
     try {
-      await this.tools.note(server, [...tools.values()]);
+      const hasChanged = await this.tools.note(server, [...tools.values()]);
+      // An earlier list would be a change now.
+      if (hasChanged) for (const hash of this.known.keys()) if (hash.startsWith(server.id)) this.known.delete(hash);
       const until = this.clock.monotonic() + KNOWN_MS;
       for (const hash of hashes) this.known.set(hash, until);
     } catch (error) {
@@ -138,8 +141,6 @@ function isReadable(head: UpstreamHead): boolean {
 }
 
 function hashOf(server: Watched, tools: readonly SeenTool[]): string {
-  const texts = tools.map(({ name, description }) => [name, description]);
-  return createHash('sha256')
-    .update(JSON.stringify([server.id, texts]))
-    .digest('base64');
+  const texts = tools.map(({ name, description, hash }) => [name, description, hash]);
+  return server.id + createHash('sha256').update(JSON.stringify(texts)).digest('base64');
 }

@@ -18,6 +18,7 @@ import {
   type ProbeTransport,
   type Reachable,
 } from './probe.types.js';
+import { toolHash } from '../servers/tool-hash.js';
 import { gatherTools, NO_TOOLS, type ToolList } from './tool-pages.js';
 
 /**
@@ -93,7 +94,10 @@ async function listTools(client: Client, signal: AbortSignal): Promise<ToolList>
       signal,
       timeout: REQUEST_TIMEOUT_MS,
     });
-    return { tools: tools.map(({ name, description }) => ({ name, description })), nextCursor };
+    return {
+      tools: tools.map((tool) => ({ name: tool.name, description: tool.description, hash: toolHash(tool) })),
+      nextCursor,
+    };
   });
 }
 

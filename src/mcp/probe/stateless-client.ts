@@ -6,6 +6,7 @@ import { isRevision, isStateless, STATELESS_REVISION } from '../protocol-revisio
 import type { SeenTool } from '../servers/mcp-server-tool.store.js';
 import { CLIENT_INFO, errorCodeForStatus, type ProbeResult, type ProbeTransport } from './probe.types.js';
 import { postRpc, type RpcAnswer } from './rpc-post.js';
+import { toolHash } from '../servers/tool-hash.js';
 import { gatherTools, type ToolList } from './tool-pages.js';
 
 const META = 'io.modelcontextprotocol/';
@@ -105,7 +106,7 @@ export function readRevisions(given: unknown): readonly string[] {
 function readTool(tool: unknown): readonly SeenTool[] {
   const name = isObject(tool) ? stringOrUndefined(tool['name']) : undefined;
   if (!isObject(tool) || name === undefined) return [];
-  return [{ name, description: stringOrUndefined(tool['description']) }];
+  return [{ name, description: stringOrUndefined(tool['description']), hash: toolHash(tool) }];
 }
 
 function errorIn({ message }: RpcAnswer): JsonObject {

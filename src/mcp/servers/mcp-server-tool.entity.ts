@@ -17,6 +17,18 @@ export class McpServerTool {
   @Column({ type: 'text', nullable: true })
   description!: string | null;
 
+  /** Of the definition that was last seen: see `toolHash`. null: it was never seen. */
+  @Column({ type: 'varchar', length: 43, nullable: true })
+  hash!: string | null;
+
+  /** Of the definition that may be used where the server is pinned. */
+  @Column({ name: 'accepted_hash', type: 'varchar', length: 43, nullable: true })
+  acceptedHash!: string | null;
+
+  /** When the definition was first seen to differ from an earlier one; null: never. */
+  @Column({ name: 'changed_at', type: 'timestamptz', nullable: true })
+  changedAt!: Date | null;
+
   /** null: never. */
   @Column({ name: 'seen_at', type: 'timestamptz', nullable: true })
   seenAt!: Date | null;

@@ -1,12 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { type EntityManager, In, type Repository } from 'typeorm';
+import type { Actor } from '../../audit/audit.service.js';
+import { GatewayError } from '../../common/errors/gateway.error.js';
 import { toSkipTake } from '../../common/pagination/list.js';
 import type { PageQuery } from '../../common/pagination/page.query.js';
 import { isStorableText, toStorableText } from '../../common/storable-text.js';
 import { Clock } from '../../common/time/clock.js';
 import { McpServer } from './mcp-server.entity.js';
 import { McpServerTool } from './mcp-server-tool.entity.js';
+import { McpToolNotices } from './mcp-tool-notices.js';
+import { compareTools, isHeld, type ListedTool, removed } from './tool-changes.js';
+import type { AcceptedTool, UsableMcpServer } from './usable-mcp-server.js';
 
 /** As long as the column: names of tools that are longer are not remembered. */
 const MAX_NAME_CHARACTERS = 255;
@@ -20,6 +25,8 @@ const SEEN_AGAIN_MS = 3_600_000;
 export interface SeenTool {
   readonly name: string;
   readonly description?: string | undefined;
+  /** See `toolHash`. */
+  readonly hash?: string | undefined;
 }
 
 /** A server, and whose it is. */
@@ -28,95 +35,160 @@ interface ServerOfTenant {
   readonly organisationId: string;
 }
 
+/** A choice of an administrator. */
+interface ToolChoice {
+  readonly name: string;
+  readonly enabled: boolean;
+  readonly hash?: string | null | undefined;
+  readonly held?: boolean | undefined;
+}
+
+/** The tools of a server that its callers cannot use, and for a pinned one, the definitions that they can. */
+type ToolRules = Pick<UsableMcpServer, 'disabledTools' | 'acceptedTools'>;
+
 /** By name, as the columns can hold them. */
-type Descriptions = ReadonlyMap<string, string | null>;
+type Listed = ReadonlyMap<string, ListedTool>;
 type ToolsByName = ReadonlyMap<string, McpServerTool>;
 
 /** What is known of the tools of servers: when they were last seen, and which of them are disabled. */
 @Injectable()
 export class McpServerToolStore {
+  private readonly listeners: (() => void)[] = [];
+
   constructor(
     @InjectRepository(McpServerTool) private readonly tools: Repository<McpServerTool>,
+    private readonly notices: McpToolNotices,
     private readonly clock: Clock,
   ) {}
+
+  /** Calls back when tools of a pinned server were seen that may not be used any more. */
+  onHold(listener: () => void): void {
+    this.listeners.push(listener);
+  }
 
   /** By name, and how many there are; all of them without a page. */
   async list(serverId: string, page?: PageQuery): Promise<[McpServerTool[], number]> {
     return this.tools.findAndCount({ where: { serverId }, order: { name: 'ASC' }, ...(page && toSkipTake(page)) });
   }
 
-  async disabledNames(serverId: string): Promise<ReadonlySet<string>> {
-    const rows = await this.tools.find({ select: { name: true }, where: { serverId, enabled: false } });
-    return new Set(rows.map(({ name }) => name));
+  async rulesOf({ id: serverId, pin }: Pick<McpServer, 'id' | 'pin'>): Promise<ToolRules> {
+    const select = { name: true, enabled: true, hash: true, acceptedHash: true };
+    const rows = await this.tools.find({ select, where: pin ? { serverId } : { serverId, enabled: false } });
+    const disabledTools = new Set(rows.filter(({ enabled }) => !enabled).map(({ name }) => name));
+    const accepted = rows.flatMap((tool): (readonly [string, AcceptedTool])[] => {
+      const { name, acceptedHash: hash } = tool;
+      return hash === null ? [] : [[name, { hash, isHeld: isHeld(tool, { pin }) }]];
+    });
+    // Before the first list, there is nothing to compare with.
+    return { disabledTools, acceptedTools: pin && accepted.length > 0 ? new Map(accepted) : undefined };
   }
 
   /**
-   * Remembers a server's whole list. Tools that are gone are forgotten, unless they are disabled: they may come back. Writes
-   * nothing for a server that is gone.
+   * Remembers a server's whole list, which `actor` asked for. Tools that are gone are forgotten, unless they are disabled: they may
+   * come back. Writes nothing for a server that is gone.
    */
-  async remember(server: ServerOfTenant, seen: readonly SeenTool[]): Promise<void> {
-    const { id: serverId } = server;
-    const listed = storable(seen);
-    const seenAt = this.clock.now();
-    await this.tools.manager.transaction(async (manager) => {
-      if (!(await isLocked(manager, server))) return;
-      const known = await manager.findBy(McpServerTool, { serverId });
-      const isGone = ({ name, enabled }: McpServerTool): boolean => enabled && !listed.has(name);
-      const gone = known.filter(isGone).map(({ name }) => name);
-      if (gone.length > 0) await manager.delete(McpServerTool, { serverId, name: In(gone) });
-      const kept = byName(known.filter((tool) => !isGone(tool)));
-      const rows = withRoom(listed, kept).map(([name, description]) => ({ serverId, name, description, seenAt }));
-      if (rows.length > 0) await manager.upsert(McpServerTool, rows, ['serverId', 'name']);
-    });
+  async remember(server: ServerOfTenant, seen: readonly SeenTool[], actor?: Actor): Promise<void> {
+    await this.compare(server, seen, actor, true);
   }
 
   /**
    * Remembers what one caller was shown, which may be a part: tools are added and updated, never forgotten, and
-   * stay enabled or disabled. Writes nothing where nothing is new, and nothing for a server that is gone.
+   * stay enabled or disabled. Writes nothing where nothing is new, and nothing for a server that is gone. Returns whether a tool
+   * has changed.
    */
-  async note(server: ServerOfTenant, seen: readonly SeenTool[]): Promise<void> {
-    const { id: serverId } = server;
-    const seenAt = this.clock.now();
-    await this.tools.manager.transaction(async (manager) => {
-      if (!(await isLocked(manager, server))) return;
-      const known = byName(await manager.findBy(McpServerTool, { serverId }));
-      const rows = withRoom(storable(seen), known).flatMap(([name, description]) =>
-        isFresh(known.get(name), description, seenAt) ? [] : [{ serverId, name, description, seenAt }],
-      );
-      if (rows.length > 0) await manager.upsert(McpServerTool, rows, ['serverId', 'name']);
-    });
+  async note(server: ServerOfTenant, seen: readonly SeenTool[], actor?: Actor): Promise<boolean> {
+    return this.compare(server, seen, actor, false);
   }
 
   /** Also for tools that were never seen: they can be disabled before a server has them. */
-  async setEnabled(
-    manager: EntityManager,
-    serverId: string,
-    choices: readonly { readonly name: string; readonly enabled: boolean }[],
-  ): Promise<void> {
+  async setEnabled(manager: EntityManager, serverId: string, choices: readonly ToolChoice[]): Promise<void> {
     const rows = choices.map(({ name, enabled }) => ({ serverId, name, enabled }));
     if (rows.length > 0) await manager.upsert(McpServerTool, rows, ['serverId', 'name']);
+  }
+
+  /**
+   * Accepts held tools as they are. Returns the hashes by name.
+   * @throws GatewayError `conflict` for a tool that is not the one with the given hash any more
+   */
+  async accept(
+    manager: EntityManager,
+    server: Pick<McpServer, 'id' | 'pin'>,
+    choices: readonly ToolChoice[],
+  ): Promise<Readonly<Record<string, string>>> {
+    const chosen = new Map(choices.filter(({ held }) => held === false).map((choice) => [choice.name, choice]));
+    if (chosen.size === 0) return {};
+    const tools = await manager.findBy(McpServerTool, { serverId: server.id, name: In([...chosen.keys()]) });
+    const held = tools.filter((tool) => isHeld(tool, server));
+    for (const { name, hash } of held) {
+      if ((chosen.get(name)?.hash ?? hash) === hash) continue;
+      throw new GatewayError('conflict', {
+        message: `The tool ${name} has changed again; read it first.`,
+        param: 'tools',
+      });
+    }
+    for (const { name, hash } of held) {
+      await manager.update(McpServerTool, { serverId: server.id, name }, { acceptedHash: hash });
+    }
+    return Object.fromEntries(held.map(({ name, hash }) => [name, hash ?? '']));
+  }
+
+  /** For a server that is pinned from now on. */
+  async acceptAll(serverId: string): Promise<void> {
+    await this.tools.update({ serverId }, { acceptedHash: () => '"hash"' });
+  }
+
+  /** @param isWhole whether tools that are not in the list are gone */
+  private async compare(
+    { id: serverId, organisationId }: ServerOfTenant,
+    seen: readonly SeenTool[],
+    actor: Actor | undefined,
+    isWhole: boolean,
+  ): Promise<boolean> {
+    const listed = storable(seen);
+    const now = this.clock.now();
+    const { isPinned, hasChanged } = await this.tools.manager.transaction(async (manager) => {
+      const server = await lockedServer(manager, serverId, organisationId);
+      if (server === null) return { isPinned: false, hasChanged: false };
+      const known = await manager.findBy(McpServerTool, { serverId });
+      const isGone = ({ name, enabled }: McpServerTool): boolean => isWhole && enabled && !listed.has(name);
+      const gone = known.filter(isGone);
+      if (gone.length > 0) await manager.delete(McpServerTool, { serverId, name: In(gone.map(({ name }) => name)) });
+      const kept = byName(known.filter((tool) => !isGone(tool)));
+      const found = withRoom(listed, kept).filter((tool) => isWhole || !isFresh(kept.get(tool.name), tool, now));
+      const { rows, changes } = compareTools(server, byName(known), found, now);
+      if (rows.length > 0) await manager.upsert(McpServerTool, [...rows], ['serverId', 'name']);
+      await this.notices.report(manager, server, [...changes, ...removed(gone)], actor);
+      const hasChanged = rows.some(({ name, hash }) => kept.get(name)?.hash !== hash);
+      return { isPinned: server.pin && rows.length > 0, hasChanged };
+    });
+    if (isPinned) for (const listener of this.listeners) listener();
+    return hasChanged;
   }
 }
 
 /** Locks the server, if it exists, so that its tools are written by one transaction at a time and no two deadlock. */
-async function isLocked(manager: EntityManager, { id, organisationId }: ServerOfTenant): Promise<boolean> {
+async function lockedServer(manager: EntityManager, id: string, organisationId: string): Promise<McpServer | null> {
+  const select = { id: true, organisationId: true, workspaceId: true, slug: true, name: true, pin: true };
   const lock = { mode: 'pessimistic_write' } as const;
-  return (await manager.findOne(McpServer, { select: { id: true }, where: { id, organisationId }, lock })) !== null;
+  return manager.findOne(McpServer, { select, where: { id, organisationId }, lock });
 }
 
 export function isStorableTool({ name }: SeenTool): boolean {
   return name !== '' && name.length <= MAX_NAME_CHARACTERS && isStorableText(name);
 }
 
-/** Names and descriptions as the columns can hold them; a tool whose name they cannot hold is left out. */
-function storable(tools: readonly SeenTool[]): Descriptions {
-  return new Map(tools.filter(isStorableTool).map(({ name, description }) => [name, storableText(description)]));
+/** As the columns can hold them; a tool whose name they cannot hold is left out. */
+function storable(tools: readonly SeenTool[]): Listed {
+  const listed = tools.filter(isStorableTool);
+  return new Map(
+    listed.map(({ name, description, hash = null }) => [name, { name, description: storableText(description), hash }]),
+  );
 }
 
 /** Those that are known, and of the others as many as there is room for. */
-function withRoom(listed: Descriptions, known: ToolsByName): readonly (readonly [string, string | null])[] {
+function withRoom(listed: Listed, known: ToolsByName): readonly ListedTool[] {
   let room = MAX_TOOLS - known.size;
-  return [...listed].filter(([name]) => {
+  return [...listed.values()].filter(({ name }) => {
     if (known.has(name)) return true;
     room -= 1;
     return room >= 0;
@@ -131,7 +203,8 @@ function storableText(text: string | undefined): string | null {
   return text === undefined ? null : toStorableText(text, MAX_DESCRIPTION_CHARACTERS);
 }
 
-function isFresh(tool: McpServerTool | undefined, description: string | null, now: Date): boolean {
-  if (tool === undefined || tool.seenAt === null || tool.description !== description) return false;
-  return now.getTime() - tool.seenAt.getTime() < SEEN_AGAIN_MS;
+function isFresh(known: McpServerTool | undefined, { description, hash }: ListedTool, now: Date): boolean {
+  if (known === undefined || known.seenAt === null || known.description !== description) return false;
+  if (hash !== null && known.hash !== hash) return false;
+  return now.getTime() - known.seenAt.getTime() < SEEN_AGAIN_MS;
 }

@@ -2,10 +2,11 @@ import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../access/principal.js';
 import type { PageQuery } from '../../common/pagination/page.query.js';
 import type { UpdateMcpServerToolsDto } from './dto/mcp-server-tools.dto.js';
+import { toList } from '../../common/pagination/list.js';
+import { type McpServerToolListResponse, toToolResponse } from './mcp-server.response.js';
 import { McpServerDirectory } from './mcp-server.directory.js';
 import { McpServerStore } from './mcp-server.store.js';
 import { McpServerToolStore } from './mcp-server-tool.store.js';
-import type { McpServerTool } from './mcp-server-tool.entity.js';
 
 /** What administrators see of a server's tools, and which of them they let through. */
 @Injectable()
@@ -16,18 +17,22 @@ export class McpServerToolsService {
     private readonly directory: McpServerDirectory,
   ) {}
 
-  async list(principal: Principal, ref: string, page: PageQuery): Promise<[McpServerTool[], number]> {
-    return this.tools.list((await this.store.get(principal, ref)).id, page);
+  async list(principal: Principal, ref: string, page: PageQuery): Promise<McpServerToolListResponse> {
+    const row = await this.store.get(principal, ref);
+    return toList(await this.tools.list(row.id, page), (tool) => toToolResponse(tool, row));
   }
 
-  async update(principal: Principal, ref: string, dto: UpdateMcpServerToolsDto): Promise<[McpServerTool[], number]> {
-    const id = await this.store.manager.transaction(async (manager) => {
-      const row = await this.store.getForChange(manager, principal, ref);
-      await this.tools.setEnabled(manager, row.id, dto.tools);
-      await this.store.record(manager, principal, 'update', row, ['tools']);
-      return row.id;
+  /** @throws GatewayError `conflict` for a held tool that has changed again since its hash was read */
+  async update(principal: Principal, ref: string, dto: UpdateMcpServerToolsDto): Promise<McpServerToolListResponse> {
+    const row = await this.store.manager.transaction(async (manager) => {
+      const server = await this.store.getForChange(manager, principal, ref);
+      await this.tools.setEnabled(manager, server.id, dto.tools);
+      const accepted = await this.tools.accept(manager, server, dto.tools);
+      const snapshots = { after: { accepted_tools: accepted } };
+      await this.store.record(manager, principal, 'update', server, ['tools'], snapshots);
+      return server;
     });
     this.directory.clear();
-    return this.tools.list(id);
+    return toList(await this.tools.list(row.id), (tool) => toToolResponse(tool, row));
   }
 }

@@ -52,7 +52,7 @@ export type SettingsColumns = Pick<
 type SealableRow = Pick<McpServer, 'id' | 'organisationId'>;
 
 /** For tests and previews, which have no callers. */
-const NO_CALLERS: McpServerSurroundings = { defaultMetadata: {}, disabledTools: new Set() };
+const NO_CALLERS: McpServerSurroundings = { defaultMetadata: {}, disabledTools: new Set(), acceptedTools: undefined };
 
 const NO_SECRETS: McpServerSecrets = { headers: {} };
 

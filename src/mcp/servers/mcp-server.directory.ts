@@ -61,6 +61,7 @@ export class McpServerDirectory {
       fallback: outageFallback(config),
     });
     definitions.onChange(() => this.clear());
+    tools.onHold(() => this.clear());
   }
 
   /**
@@ -97,9 +98,9 @@ export class McpServerDirectory {
     const [row, another] = preferred(rows, hasWorkspace);
     if (row === undefined || another !== undefined) return AMBIGUOUS;
     // Only the chosen server is opened: a secret that does not decrypt must not block other servers.
-    const disabledTools = await this.tools.disabledNames(row.id);
+    const rules = await this.tools.rulesOf(row);
     const defaultMetadata = await this.workspaces.defaultsFor(tenant, row);
-    const server = await this.definitions.openForUse(row, { defaultMetadata, disabledTools });
+    const server = await this.definitions.openForUse(row, { defaultMetadata, ...rules });
     return { server, isAmbiguous: false };
   }
 }

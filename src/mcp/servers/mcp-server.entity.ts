@@ -89,6 +89,10 @@ export class McpServer {
   @Column({ type: 'boolean', default: true })
   enabled!: boolean;
 
+  /** Whether a changed tool waits until an administrator accepts it. */
+  @Column({ type: 'boolean', default: false })
+  pin!: boolean;
+
   @CreateDateColumn({ name: 'created_at', type: 'timestamptz' })
   readonly createdAt!: Date;
 

@@ -34,7 +34,7 @@ export class McpServerProbe {
       const presented = Object.fromEntries(headers);
       const found = await this.client.ask(server, presented, context.caller, testTimeoutMs(server));
       const { tools, isWhole, ...about } = found;
-      await (isWhole ? this.tools.remember(row, tools) : this.tools.note(row, tools));
+      await (isWhole ? this.tools.remember(row, tools, principal) : this.tools.note(row, tools, principal));
       return { ...about, tools: tools.length };
     });
   }

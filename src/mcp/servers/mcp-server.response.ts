@@ -13,6 +13,7 @@ import { McpTimeoutsDto } from './dto/mcp-server.dto.js';
 import type { McpServer } from './mcp-server.entity.js';
 import type { McpAuthType, McpTransport, McpEra } from './mcp-server.types.js';
 import type { McpServerTool } from './mcp-server-tool.entity.js';
+import { isHeld } from './tool-changes.js';
 
 export class McpServerResponse {
   readonly id: string;
@@ -50,6 +51,8 @@ export class McpServerResponse {
   readonly timeouts: McpTimeoutsDto;
   /** Whether clients can call the server. */
   readonly enabled: boolean;
+  /** Whether changed tools wait until they are accepted. */
+  readonly pin: boolean;
   /** Unix seconds. */
   readonly created_at: number;
   /** Unix seconds. */
@@ -90,6 +93,7 @@ export function toMcpServerResponse(row: McpServer, shown: ShownParts): McpServe
     allowed_origins: row.allowedOrigins,
     timeouts: row.timeouts,
     enabled: row.enabled,
+    pin: row.pin,
     created_at: toUnixSeconds(row.createdAt),
     updated_at: toUnixSeconds(row.updatedAt),
   };
@@ -104,6 +108,12 @@ class McpServerToolResponse {
   readonly description: string | null;
   /** When the server last listed it, in Unix seconds; null: never. */
   readonly seen_at: number | null;
+  /** Of its description and schemas; null: it was never seen. */
+  readonly hash: string | null;
+  /** When they were first seen to differ from before, in Unix seconds; null: never. */
+  readonly changed_at: number | null;
+  /** Whether clients cannot use the tool because it is new or has changed, and the server is pinned. */
+  readonly held: boolean;
 }
 
 export class McpServerToolListResponse {
@@ -112,8 +122,11 @@ export class McpServerToolListResponse {
   readonly total: number;
 }
 
-export function toToolResponse({ name, enabled, description, seenAt }: McpServerTool): McpServerToolResponse {
-  return { name, enabled, description, seen_at: toUnixSeconds(seenAt) };
+export function toToolResponse(tool: McpServerTool, server: Pick<McpServer, 'pin'>): McpServerToolResponse {
+  const { name, enabled, description, seenAt, hash, changedAt } = tool;
+  const held = isHeld(tool, server);
+  const [seen_at, changed_at] = [toUnixSeconds(seenAt), toUnixSeconds(changedAt)];
+  return { name, enabled, description, seen_at, hash, changed_at, held };
 }
 
 class McpServerInfoResponse {

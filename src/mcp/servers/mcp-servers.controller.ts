@@ -15,14 +15,12 @@ import {
   HeadersPreviewResponse,
   McpServerTestResponse,
   McpServerToolListResponse,
-  toToolResponse,
 } from './mcp-server.response.js';
 import { McpServersService } from './mcp-servers.service.js';
 import type { Request, Response } from 'express';
 import { NoFieldsDto } from '../../common/validation/no-fields.dto.js';
 import { McpServerPreview } from './mcp-server.preview.js';
 import { McpServerProbe } from './mcp-server.probe.js';
-import { toList } from '../../common/pagination/list.js';
 import { IdempotentCreate } from '../../idempotency/idempotent.decorator.js';
 import { UpdateMcpServerToolsDto } from './dto/mcp-server-tools.dto.js';
 import { McpServerToolsService } from './mcp-server-tools.service.js';
@@ -154,10 +152,10 @@ export class McpServerToolsController {
     @Param('ref') ref: string,
     @Query() page: PageQuery,
   ): Promise<McpServerToolListResponse> {
-    return toList(await this.tools.list(principal, ref, page), toToolResponse);
+    return this.tools.list(principal, ref, page);
   }
 
-  /** Enables and disables tools by name. Tools that are not named keep their state. Returns all tools. */
+  /** Enables, disables and accepts tools by name. Tools that are not named keep their state. Returns all tools. */
   @Put()
   @RequireScope('mcp_servers.update')
   async updateMcpServerTools(
@@ -165,6 +163,6 @@ export class McpServerToolsController {
     @Param('ref') ref: string,
     @Body() dto: UpdateMcpServerToolsDto,
   ): Promise<McpServerToolListResponse> {
-    return toList(await this.tools.update(principal, ref, dto), toToolResponse);
+    return this.tools.update(principal, ref, dto);
   }
 }

@@ -19,6 +19,7 @@ import { refuseTakenAudience } from './mcp-server.audience.js';
 import { McpServer } from './mcp-server.entity.js';
 import type { McpServerResponse } from './mcp-server.response.js';
 import { newSettings } from './mcp-server.settings.js';
+import { McpServerToolStore } from './mcp-server-tool.store.js';
 import { McpServerStore } from './mcp-server.store.js';
 
 const SECRETS_AND_IDENTITY = [
@@ -37,6 +38,7 @@ export class McpServersService {
     private readonly definitions: McpServerDefinitions,
     private readonly workspaces: WorkspacesService,
     private readonly directory: McpServerDirectory,
+    private readonly tools: McpServerToolStore,
     rules: BodyRules,
   ) {
     rules.add(CreateMcpServerDto, ['url'], ({ url }) => urlProblems(url, definitions.rules.egress));
@@ -56,12 +58,12 @@ export class McpServersService {
     assertMayMap(principal, dto);
     const workspaceId = await this.workspaces.resolveOrShared(principal, dto.workspace_id);
     const { organisationId } = principal;
-    const { name, description = null } = dto;
+    const { name, description = null, pin = false } = dto;
     const id = randomUUID();
     const columns = this.definitions.columnsOfNew({ id, organisationId }, dto);
     const saved = await withFreeSlug(dto.slug, slugSource(name, 'mcp'), (slug) =>
       this.store.manager.transaction((manager) => {
-        const fields = { id, organisationId, workspaceId, slug, name, description, ...columns };
+        const fields = { id, organisationId, workspaceId, slug, name, description, pin, ...columns };
         return this.store.insert(manager, principal, manager.create(McpServer, fields), dto, this.show);
       }),
     ).catch(refuseTakenAudience);
@@ -85,13 +87,17 @@ export class McpServersService {
 
   async update(principal: Principal, ref: string, dto: UpdateMcpServerDto): Promise<McpServerResponse> {
     assertMayMap(principal, dto);
-    const { name, description } = dto;
+    const { name, description, pin } = dto;
+    let wasPinned = true;
     const fixed = await this.workspaces.fixedFieldsOf(principal, dto);
     const changesOf = (row: McpServer): Partial<McpServer> => {
       assertFixedFields(fixed, this.definitions.toResponse(row));
-      return { ...withoutUndefined({ name, description }), ...this.definitions.changedColumns(row, dto) };
+      wasPinned = row.pin;
+      return { ...withoutUndefined({ name, description, pin }), ...this.definitions.changedColumns(row, dto) };
     };
     const saved = await this.store.change(principal, ref, dto, changesOf, this.show).catch(refuseTakenAudience);
+    // What is known when the server is pinned is what was agreed to.
+    if (saved.pin && !wasPinned) await this.tools.acceptAll(saved.id);
     this.directory.clear();
     return this.definitions.toResponse(saved);
   }

@@ -37,17 +37,27 @@ export interface UsableMcpServer {
   readonly allowedOrigins: readonly string[];
   readonly timeouts: McpTimeouts;
   readonly disabledTools: ReadonlySet<string>;
+  /** Of a pinned server: the tools that may be used; undefined: all may. */
+  readonly acceptedTools: ReadonlyMap<string, AcceptedTool> | undefined;
   /** For the identity room; the address comes with each request. */
   readonly identity: Omit<McpServerIdentity, 'resource'>;
 }
 
+/** A tool of a pinned server. */
+export interface AcceptedTool {
+  /** Of the accepted definition. */
+  readonly hash: string;
+  /** Whether the server has shown another definition since. */
+  readonly isHeld: boolean;
+}
+
 /** What a server has besides its own row. */
-export type McpServerSurroundings = Pick<UsableMcpServer, 'defaultMetadata' | 'disabledTools'>;
+export type McpServerSurroundings = Pick<UsableMcpServer, 'defaultMetadata' | 'disabledTools' | 'acceptedTools'>;
 
 export function toUsableMcpServer(
   row: McpServer,
   settings: OpenSettings,
-  { defaultMetadata, disabledTools }: McpServerSurroundings,
+  { defaultMetadata, disabledTools, acceptedTools }: McpServerSurroundings,
   mapped: MappedSecrets,
 ): UsableMcpServer {
   const { id, organisationId, workspaceId, slug } = row;
@@ -64,6 +74,7 @@ export function toUsableMcpServer(
     allowedOrigins: settings.allowedOrigins,
     timeouts: settings.timeouts,
     disabledTools,
+    acceptedTools,
     identity: {
       id,
       organisationId,

@@ -1,5 +1,5 @@
 import { ApiProperty } from '@nestjs/swagger';
-import { IsBoolean, IsInt, IsString, IsUUID, Length } from 'class-validator';
+import { IsBoolean, IsInt, IsString, IsUUID, Length, MaxLength } from 'class-validator';
 import { ListOf } from '../../../common/validation/bounded-fields.js';
 import { IsStorable } from '../../../common/validation/is-storable.decorator.js';
 import { Optional, OptionalOrNull } from '../../../common/validation/optional.decorator.js';
@@ -27,6 +27,22 @@ export class ToolChoiceDto {
   @OptionalOrNull()
   @IsInt()
   readonly seen_at?: number | null;
+
+  /** With `held` false: the definition that is accepted. Otherwise it changes nothing. */
+  @OptionalOrNull()
+  @IsString()
+  @MaxLength(64)
+  readonly hash?: string | null;
+
+  /** As it was read: it changes nothing. */
+  @OptionalOrNull()
+  @IsInt()
+  readonly changed_at?: number | null;
+
+  /** false accepts a tool that is held; with `hash`, only if it is still this one. true changes nothing. */
+  @Optional()
+  @IsBoolean()
+  readonly held?: boolean;
 }
 
 export class UpdateMcpServerToolsDto {

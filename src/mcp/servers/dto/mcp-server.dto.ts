@@ -93,6 +93,11 @@ class McpServerFieldsDto {
   @IsBoolean()
   readonly enabled?: boolean;
 
+  /** Holds back tools that are new, or that have another description or schema than before, until they are accepted. */
+  @Optional()
+  @IsBoolean()
+  readonly pin?: boolean;
+
   /** Required with an administrator's token; with an API key it can only be the key's own. */
   @Optional()
   @IsUUID()
