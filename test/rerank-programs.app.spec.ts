@@ -38,11 +38,16 @@ const PROGRAMS: readonly Program[] = [
   {
     name: 'Dify, OpenAI-API-compatible',
     path: '/v1/rerank',
+    body: { ...COMMON, top_n: 3 },
+  },
+  {
+    name: 'Dify, OpenAI-API-compatible of earlier versions',
+    path: '/v1/rerank',
     body: { ...COMMON, top_n: 3, return_documents: true },
     readsDocuments: true,
   },
   { name: 'Open WebUI, external reranker', path: '/v1/rerank', body: { ...COMMON, top_n: 3 } },
-  { name: 'RAGFlow, OpenAI-API-compatible', path: '/v1/rerank', body: { ...COMMON, top_n: 3 } },
+  { name: 'RAGFlow, OpenAI-API-compatible and Jina', path: '/v1/rerank', body: { ...COMMON, top_n: 3 } },
   {
     name: 'RAGFlow, Xinference',
     path: '/v1/rerank',
@@ -54,7 +59,7 @@ const PROGRAMS: readonly Program[] = [
   {
     name: 'LiteLLM, Cohere',
     path: '/v2/rerank',
-    body: { ...COMMON, top_n: 2, return_documents: true, max_tokens_per_doc: null, max_chunks_per_doc: null },
+    body: { ...COMMON, top_n: 2, return_documents: true, max_tokens_per_doc: 512 },
     readsDocuments: true,
     results: 2,
   },
