@@ -22,7 +22,7 @@ const FOLDERS = [
   {
     path: 'src/gateway',
     share: 14,
-    specs: /^test\/(rerank|relay-routes|isolation|stream-billing|usage-settlement)\.app\.spec\.ts$/,
+    specs: /^test\/(rerank|relay-routes|isolation[^/]*|stream-billing|usage-settlement)\.app\.spec\.ts$/,
   },
   { path: 'src/mcp/inspection', share: 12, specs: /^test\/mcp-(tool-lists|gateway)[^/]*\.spec\.ts$/ },
   { path: 'src/identity/headers', share: 6, specs: /^test\/mcp-(spoof|identity)[^/]*\.spec\.ts$/ },
