@@ -106,6 +106,7 @@ describe('parseJsonBody', () => {
 
   it.each([
     ['lists', `[${'[],'.repeat(199_999)}[]]`, 'has more than 200000 lists and objects'],
+    ['texts', `[${'"",'.repeat(250_001)}""]`, 'has more than 250000 texts and names'],
     ['fields of one object', `{${'"a":1,'.repeat(1_000)}"a":1}`, 'has an object with more than 1000 fields'],
   ])('refuses JSON with too many %s before it is parsed', (_what, json, expected) => {
     // Cut off, so that the parser would report another error.

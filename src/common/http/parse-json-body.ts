@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { isNativeError } from 'node:util/types';
 import { GatewayError } from '../errors/gateway.error.js';
-import { excessOf, MAX_JSON_CONTAINERS, MAX_JSON_DEPTH } from '../json/scan.js';
+import { excessOf, MAX_JSON_CONTAINERS, MAX_JSON_DEPTH, MAX_JSON_STRINGS } from '../json/scan.js';
 
 const JSON_TYPE = /^application\/json$/;
 const JSON_OR_SUFFIXED_TYPE = /^application\/(?:[a-z0-9.+-]*\+)?json$/;
@@ -39,10 +39,16 @@ function unsupported(message?: string): GatewayError {
  * minute.
  */
 const MAX_FIELDS = 1_000;
-const BOUNDS = { depth: MAX_JSON_DEPTH, containers: MAX_JSON_CONTAINERS, fields: MAX_FIELDS };
+const BOUNDS = {
+  depth: MAX_JSON_DEPTH,
+  containers: MAX_JSON_CONTAINERS,
+  strings: MAX_JSON_STRINGS,
+  fields: MAX_FIELDS,
+};
 const TOO_MUCH: Readonly<Record<keyof typeof BOUNDS, string>> = {
   depth: `nests more than ${MAX_JSON_DEPTH} levels`,
   containers: `has more than ${MAX_JSON_CONTAINERS} lists and objects`,
+  strings: `has more than ${MAX_JSON_STRINGS} texts and names`,
   fields: `has an object with more than ${MAX_FIELDS} fields`,
 };
 

@@ -140,6 +140,14 @@ describe('excessOf', () => {
     expect(of(value, { fields: 3 })).toBeUndefined();
   });
 
+  it('counts texts and names, each once', () => {
+    const value = { a: 'x', b: ['y', '', 1, { c: '"', d: [] }], e: null };
+    expect(of(value, { strings: 9 })).toBeUndefined();
+    expect(of(value, { strings: 8, fields: 0 })).toBe('fields');
+    expect(of({ list: [value, value] }, { strings: 18, depth: 1 })).toBe('depth');
+    expect(of([value], { strings: 8, fields: 5 })).toBe('strings');
+  });
+
   it('counts lists and objects, but no brackets in strings', () => {
     const value = [{}, [[]], { a: {} }, '[{[{'];
     expect(of(value, { containers: 6 })).toBeUndefined();

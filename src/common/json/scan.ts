@@ -85,12 +85,17 @@ export const MAX_JSON_DEPTH = 64;
  */
 export const MAX_JSON_CONTAINERS = 200_000;
 
+/** How many texts and names a body may have. V8 looks up each short one in a table: 480,000 take a fifth of a second. */
+export const MAX_JSON_STRINGS = 250_000;
+
 /** Bounds of the structure of a JSON text. */
 export interface JsonBounds {
   /** Arrays and objects around a value, itself included. */
   readonly depth: number;
   /** Arrays and objects in all. */
   readonly containers?: number;
+  /** Texts and names in all. */
+  readonly strings?: number;
   /** Fields of one object, names that come twice included. */
   readonly fields?: number;
 }
@@ -101,15 +106,28 @@ const BYTES_OF_A_FIELD = 4;
 /** The bound that a JSON text exceeds, before it is parsed. The result is unspecified for text that is not JSON. */
 export function excessOf(
   json: Buffer,
-  { depth: maxDepth, containers: maxContainers = Infinity, fields: maxFields = Infinity }: JsonBounds,
+  {
+    depth: maxDepth,
+    containers: maxContainers = Infinity,
+    strings: maxStrings = Infinity,
+    fields: maxFields = Infinity,
+  }: JsonBounds,
 ): keyof JsonBounds | undefined {
   if (json.length <= maxFields * BYTES_OF_A_FIELD && !hasMoreBracketsThan(json, Math.min(maxDepth, maxContainers)))
     return undefined;
   let excess: keyof JsonBounds | undefined;
   let containers = 0;
+  let strings = 0;
+  let lastString = 0;
   /** Of the object that is open at each depth. */
   const fields: number[] = [];
-  walkJson(json, (token, _at, depth) => {
+  walkJson(json, (token, _at, depth, last) => {
+    // A token follows each string.
+    if (last.start !== lastString) {
+      lastString = last.start;
+      strings += 1;
+      if (strings > maxStrings) excess = 'strings';
+    }
     if (token === JSON_TOKEN.openBrace || token === JSON_TOKEN.openBracket) {
       containers += 1;
       fields[depth] = 0;
