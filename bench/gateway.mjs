@@ -14,13 +14,13 @@ const START_FLAGS = scripts.start.split(' ').filter((word) => word.startsWith('-
 const [, UV_THREADPOOL_SIZE] = /UV_THREADPOOL_SIZE:-(\d+)/.exec(scripts.start);
 
 /**
- * Starts a gateway; returns its process, its address, the headers of a caller that may use `providerUrl`.
+ * Starts a gateway; returns its process, its address, its admin key, the headers of a caller that may use `providerUrl`.
  * @param settings of its database
  * @param policy a usage limit that the caller falls under
  * @param virtualKeys how many, all of them for the same provider: `callers` has the headers for each
  */
 export async function startGateway(providerUrl, { settings, policy, virtualKeys = 1, nodeOptions = [] }) {
-  const { child, url, admin, workspace } = await startEmpty(settings, nodeOptions);
+  const { child, url, admin, adminKey, workspace } = await startEmpty(settings, nodeOptions);
   const apiKey = await makeKey(admin, workspace, 'completions.write');
   const callers = [];
   for (let number = 1; number <= virtualKeys; number += 1) {
@@ -35,7 +35,7 @@ export async function startGateway(providerUrl, { settings, policy, virtualKeys 
     callers.push({ 'x-gateway-api-key': apiKey.key, 'x-gateway-virtual-key': virtualKey.slug });
   }
   if (policy !== undefined) await admin('/v1/policies/usage-limits', policy);
-  return { child, url, headers: callers[0], callers };
+  return { child, url, headers: callers[0], callers, adminKey };
 }
 
 /**
@@ -79,7 +79,7 @@ async function startEmpty(settings, nodeOptions) {
   await untilReady(url, child);
   const admin = (path, body, send = post) => send(url + path, { 'x-gateway-api-key': adminKey }, body);
   const workspace = await admin('/v1/workspaces', { name: 'Benchmark' });
-  return { child, url, admin, workspace };
+  return { child, url, admin, adminKey, workspace };
 }
 
 function makeKey(admin, workspace, scope) {
