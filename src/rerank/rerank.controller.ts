@@ -11,6 +11,14 @@ import { RerankService } from './rerank.service.js';
 
 const ANSWER_HEADERS = {
   'x-gateway-trace-id': { description: 'The trace id of the request.', schema: { type: 'string' } },
+  'x-gateway-virtual-key-used': {
+    description: 'The slug of the virtual key that was used.',
+    schema: { type: 'string', example: 'cohere' },
+  },
+  'x-gateway-model': {
+    description: 'The model as its provider knows it. Absent where a header cannot hold the name.',
+    schema: { type: 'string', example: 'rerank-v3.5' },
+  },
   'x-gateway-limit-remaining': {
     description:
       'The remainder of the strict usage limit that is closest to its maximum, in its own unit. Absent when no limit applies.',
