@@ -105,9 +105,9 @@ describe('withMember', () => {
   it('changes the member of any JSON object', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.string(), fc.string(), (members, before, after) => {
-        const body = { ...members, model: before };
-        const json = withMember(Buffer.from(JSON.stringify(body)), 'model', after);
-        expect(JSON.parse(json.toString())).toEqual({ ...body, model: after });
+        const json = withMember(Buffer.from(JSON.stringify({ ...members, model: before })), 'model', after);
+        // As text: JSON has no -0.
+        expect(json.toString()).toBe(JSON.stringify({ ...members, model: after }));
       }),
     );
   });
