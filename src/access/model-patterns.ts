@@ -5,7 +5,7 @@ const ANY_REST = '*';
 const MAX_COMPARED = 512;
 
 interface ModelPattern {
-  /** Slug of the virtual key; undefined: any. */
+  /** Slug of the virtual key; undefined for all of them. */
   readonly slug: string | undefined;
   /** In lower case: no provider has two models whose names differ in case alone. */
   readonly name: string;

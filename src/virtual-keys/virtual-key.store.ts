@@ -71,7 +71,7 @@ export class VirtualKeyStore extends MappedResourceStore<VirtualKey> {
 
   /**
    * Slugs of virtual keys that a caller can use, in their order.
-   * @param ids undefined: any
+   * @param ids undefined for all
    */
   async slugsForUse(
     tenant: Tenant,

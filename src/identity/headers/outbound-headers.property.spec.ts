@@ -12,7 +12,7 @@ const EVIL_VALUE = 'evil';
 const CUSTOM_NAMES = ['X-User-Claims', 'X-User-JWT', 'Authorization', 'X-Who', 'X.Who_Is', 'Remote-User', 'x'];
 const CREDENTIALS = ['authorization', 'cookie', 'x-api-key', 'x-gateway-api-key', 'x-portkey-api-key', 'api-key'];
 
-/** A name in some spelling: any case, and any separator that a header name may have. */
+/** A name in some spelling, in any case and with any separator that a header name may have. */
 function spelled(names: readonly string[]): fc.Arbitrary<string> {
   return fc
     .tuple(
