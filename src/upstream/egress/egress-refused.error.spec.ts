@@ -19,7 +19,18 @@ describe('egressProblem', () => {
   it('returns no problem where the gateway may call', () =>
     expect(problemOf('https://api.example.com')).toBeUndefined());
 
-  it('returns no problem for another error', () => expect(() => problemOf('no url')).toThrow('Invalid URL'));
+  it.each(['no url', 'https://[0000::1%25lo]'])('returns a problem for %s, which no parser accepts', (url) =>
+    expect(problemOf(url)).toBe('must be an absolute URL'),
+  );
+  it('throws another error as it is', () => {
+    const defect = new Error('a defect');
+    const broken = {
+      checkUrl: () => {
+        throw defect;
+      },
+    };
+    expect(() => egressProblem(broken, 'https://api.example.com')).toThrow(defect);
+  });
 
   it('never repeats user info', () => {
     expect(problemOf('https://user:hunter2@api.example.com')).not.toContain('hunter2');
