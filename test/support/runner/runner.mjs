@@ -61,8 +61,6 @@ class SpecWorker {
       env: { ...process.env, NODE_ENV: 'test', JEST_WORKER_ID: String(this.id) },
       execArgv: ['--import', TYPESCRIPT, '--enable-source-maps'],
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-      // JSON has no bigint, and a failure may hold one.
-      serialization: 'advanced',
     });
   }
 

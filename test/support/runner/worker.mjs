@@ -19,7 +19,14 @@ async function runFile({ path, globalConfig, projectConfig }) {
   try {
     for (const file of projectConfig.setupFiles) await load(file);
     const result = await runWithCircus(globalConfig, projectConfig, { global: globalThis }, modules, path);
-    answer.result = { ...result, perfStats: timesSince(startedAt, projectConfig), skipped: hasOnlySkipped(result) };
+    // Values of a failed comparison can be bigints, which JSON does not have. The failure's message shows them.
+    const testResults = result.testResults.map((test) => ({ ...test, failureDetails: [] }));
+    answer.result = {
+      ...result,
+      testResults,
+      perfStats: timesSince(startedAt, projectConfig),
+      skipped: hasOnlySkipped(result),
+    };
   } catch ({ message, stack }) {
     answer.error = { message, stack };
   }
