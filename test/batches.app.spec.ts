@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import OpenAI from 'openai';
+import { withBatchFields } from '../src/batches/providers/required-fields.js';
 import { batches, cursorPages } from './support/fake-openai.js';
 import { hangUp, inTurn, json, onlyCall, silence, text } from './support/fake-provider.js';
 import { PROVIDER_KEY, type RerankGateway, startRerankGateway } from './support/rerank-gateway.js';
@@ -60,7 +61,8 @@ describe('batches through the official SDK', () => {
   });
 
   it("passes the provider's bytes through, including unknown fields, order and spacing", async () => {
-    const body = '{ "object":"list",\n "has_more":false, "data":[{"id":"batch_1","zzz":1.50}] }';
+    const batch = JSON.stringify(withBatchFields({ id: 'batch_1' })).replace('}', ',\n "zzz":1.50}');
+    const body = `{ "object":"list",\n "has_more":false, "data":[${batch}] }`;
     gateway.provider.replyWith(text(body, 'application/json'));
     const answer = await get('/batches');
     expect(answer.status).toBe(200);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { readArray, readNumber, readString } from '../src/common/json/read.js';
 import { eventually } from './support/eventually.js';
-import { type FakeProvider, json, onlyCall, silence, startFakeProvider } from './support/fake-provider.js';
+import { type FakeProvider, json, onlyCall, silence, startFakeProvider, text } from './support/fake-provider.js';
 import { GatewayClient } from './support/gateway-client.js';
 import { type Answer, brokenRulesOf, jsonOf, refusalOf } from './support/send.js';
 import { startTestApp, type TestApp } from './support/test-app.js';
@@ -567,6 +567,11 @@ describe('the test of a virtual key', () => {
       'fails',
       json({ message: 'oh no' }, 500),
       { error: 'provider_failed', reason: 'http_500', provider_message: 'oh no' },
+    ],
+    [
+      'shows a log-in page',
+      text('<html>Log in</html>', 'text/html'),
+      { error: 'provider_invalid_response', reason: 'invalid_response' },
     ],
     [
       'redirects',

@@ -4,7 +4,14 @@ import { AppConfig } from '../config/environment.js';
 import { runTest } from '../secret-references/mapped-resource/run-test.js';
 import type { RequestContext } from '../telemetry/request-context.js';
 import { providerCall } from '../upstream/provider-call.js';
-import { answerToError, errorInAnswer, throwAsGatewayError } from '../upstream/provider-error.js';
+import {
+  answerToError,
+  errorInAnswer,
+  parseProviderJson,
+  shapeToError,
+  throwAsGatewayError,
+} from '../upstream/provider-error.js';
+import type { UpstreamAnswer } from '../upstream/upstream.types.js';
 import { UpstreamClient } from '../upstream/upstream-client.js';
 import { secretsOf } from '../upstream/without-secrets.js';
 import { mappedOptions } from './provider-fields.js';
@@ -41,7 +48,18 @@ export class VirtualKeyProbe {
       if (!accepts.includes(answer.status)) throw answerToError(answer, provider, hidden);
       const error = answer.status < 300 ? errorInAnswer(answer, provider, hidden, false) : undefined;
       if (error !== undefined) throw error;
+      // A log-in page of a proxy has the status of a success.
+      if (answer.status < 300) assertJson(answer);
       return {};
     });
+  }
+}
+
+/** @throws GatewayError `provider_invalid_response` */
+function assertJson(answer: UpstreamAnswer): void {
+  try {
+    parseProviderJson(answer);
+  } catch (error) {
+    throw shapeToError(error);
   }
 }
