@@ -3,7 +3,6 @@ import { isObject, type JsonObject } from '../../common/json/read.js';
 import type { ResourceProvider } from '../../gateway/relay/operation.types.js';
 import { fromProviderStatus } from '../../gateway/relay/provider-status.js';
 import { BATCH_STATUSES, type BatchStatus } from '../batch.response.js';
-import { withBatchFields } from './required-fields.js';
 
 /** In lower case: OpenAI's own words, those of long-running operations in older versions, and the other spelling. */
 const STATUSES: ReadonlyMap<string, BatchStatus> = new Map([
@@ -17,11 +16,38 @@ const STATUSES: ReadonlyMap<string, BatchStatus> = new Map([
   ['canceled', 'cancelled'],
 ]);
 
+/** Every field of a batch in OpenAI's API. */
+const ABSENT: JsonObject = {
+  id: null,
+  object: 'batch',
+  endpoint: null,
+  errors: null,
+  input_file_id: null,
+  completion_window: null,
+  status: null,
+  output_file_id: null,
+  error_file_id: null,
+  created_at: null,
+  in_progress_at: null,
+  expires_at: null,
+  finalizing_at: null,
+  completed_at: null,
+  failed_at: null,
+  expired_at: null,
+  cancelling_at: null,
+  cancelled_at: null,
+  request_counts: null,
+  metadata: null,
+};
+
 export const azureBatches: ResourceProvider & { readonly kind: 'relay' } = {
   kind: 'relay',
   slug: 'azure-openai',
   normalise: (batch) => ({
-    ...withBatchFields(batch),
+    // The first spread keeps the order of Azure's fields, the last one keeps Azure's values.
+    ...batch,
+    ...ABSENT,
+    ...batch,
     ...fromProviderStatus(batch['status'], STATUSES, 'in_progress'),
     errors: toErrors(batch['errors']),
   }),

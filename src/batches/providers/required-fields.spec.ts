@@ -12,11 +12,12 @@ describe('withBatchFields', () => {
       ['own', 1],
     ]);
     expect(batch).toMatchObject({ object: 'batch', endpoint: null, input_file_id: null, created_at: null });
+    expect(batch).not.toHaveProperty('output_file_id');
   });
 
-  it('returns a complete batch as it is', () => {
-    const whole = withBatchFields({});
-    expect(withBatchFields(whole)).toBe(whole);
+  it('returns a complete batch as it is, and what has no id', () => {
+    for (const whole of [withBatchFields({ id: 'batch_1' }), { object: 'batch' }])
+      expect(withBatchFields(whole)).toBe(whole);
   });
 });
 
