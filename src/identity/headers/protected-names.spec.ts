@@ -43,7 +43,9 @@ const NAMES = `
   Cookie Cookie2 Set-Cookie X-Session-Id X-Session-Token Session-Id X-Otp X-SAML-Assertion X-SSO-User
   X-Gateway-Api-Key X-Gateway-Virtual-Key X-Portkey-Api-Key Helicone-Auth X-Litellm-Api-Key Anthropic-Api-Key
   X-Original-URL X-Original-Host X-Rewrite-URL X-HTTP-Method-Override X-Middleware-Subrequest X-Internal-Request X-Host
-  Host Origin X-User-Claims X-User-JWT
+  Host Origin X-User-Claims X-User-JWT X-Amzn-Request-Context X-Amzn-Lambda-Context X-On-Behalf-Of X-MS-On-Behalf-Of X-Act-As
+  X-Run-As Sudo X-Sudo X-Admin X-Is-Admin X-Employee-Id X-NetId X-Passport X-Requester X-Owner X-Viewer-Id Persistent-Id
+  Targeted-Id X-Given-Name X-Family-Name X-Phone X-Gid X-Party-Id
 `
   .trim()
   .split(/\s+/);

@@ -19,7 +19,7 @@ export const PROTECTED_FAMILIES: readonly ProtectedFamily[] = [
   {
     what: 'People and programs',
     pattern:
-      /user|principal|identity|impersonat|consumer|userinfo|e-?mail|claim|entitle|permission|privilege|anonymous|whoami|^from$|^(x-)?(name|uid|eppn|nickname|displayname|affiliation)$|(^|-)(remote|mail|login|logon|account|customer|subscriber|member|memberof|subject|sub|upn|idp|actor|caller|group|groups|role|roles|scope|scopes|person)($|-)|(client|app|application)-?id$|^x-ca-/,
+      /user|principal|identity|impersonat|consumer|userinfo|e-?mail|claim|entitle|permission|privilege|anonymous|whoami|^from$|^(x-)?(name|uid|eppn|nickname|displayname|affiliation)$|(^|-)(remote|mail|login|logon|account|customer|subscriber|member|memberof|subject|sub|upn|idp|actor|caller|group|groups|role|roles|scope|scopes|person)($|-)|(client|app|application|persistent|targeted|party)-?id$|^x-ca-|on-behalf-of|^(x-)?(act|run)-as$|(given|family)-?name|(^|-)(sudo|admin|employee|netid|passport|requester|owner|viewer|delegate|gid|phone)(id)?($|-)/,
   },
   {
     what: 'Client certificates',
@@ -37,7 +37,7 @@ export const PROTECTED_FAMILIES: readonly ProtectedFamily[] = [
   {
     what: 'Content delivery and hosting',
     pattern:
-      /^(x-)?(akamai|cf|cloudfront|fastly|fly|incap|nf|ngrok|railway|vercel|do-connecting|true-client)-|^x-(azure|arr|fd|appengine|cloudtasks|cloudscheduler|amz|goog-iap)-/,
+      /^(x-)?(akamai|cf|cloudfront|fastly|fly|incap|nf|ngrok|railway|vercel|do-connecting|true-client)-|^x-(azure|arr|fd|appengine|cloudtasks|cloudscheduler|amz|goog-iap)-|^x-amzn-(request|lambda)-context$/,
   },
   {
     what: 'API gateways',
