@@ -21,7 +21,7 @@ export function withFileFields(file: JsonObject): JsonObject {
   return withFields(file, FILE);
 }
 
-/** What has no id is no resource, and stays as it is. */
+/** An object without an id stays as it is. */
 function withFields(resource: JsonObject, fields: JsonObject): JsonObject {
   const missing = Object.entries(fields).filter(([name]) => resource[name] === undefined);
   const isWhole = missing.length === 0 || typeof resource['id'] !== 'string';
