@@ -105,6 +105,8 @@ describe('a key that speaks for a user', () => {
     ['user.claims', { claims: { organisation_id: 'x' } }],
     ['user.claims', { claims: { aud: 'https://issues.example.com/mcp' } }],
     ['user.claims', { claims: MANY }],
+    ['user.claims', { claims: { notes: 'x'.repeat(8_192) } }],
+    ['user.claims', { claims: { lists: Array.from({ length: 5_000 }, () => ({})) } }],
     ['user.claims', { claims: [] }],
     ['user.sub', { sub: 'api_key:8f14e45f' }],
     ['user.user_id', { user_id: 'API_KEY:8f14e45f' }],

@@ -6,6 +6,8 @@ import { AsGiven } from '../../common/validation/bounded-fields.js';
 import { isStorable, IsStorable } from '../../common/validation/is-storable.decorator.js';
 
 const MAX_CLAIMS = 64;
+/** Of all claims as JSON: they are sent with each call, in a header. */
+const MAX_CLAIMS_BYTES = 8_192;
 
 /** Claims that the maker of a key can say about its user: none that only an authority can make. */
 export function IsUserClaims(): PropertyDecorator {
@@ -24,6 +26,8 @@ export function IsUserClaims(): PropertyDecorator {
 function problemOf(value: unknown): string | undefined {
   if (!isObject(value) || Object.keys(value).length > MAX_CLAIMS)
     return `must be an object of at most ${MAX_CLAIMS} claims`;
+  if (Buffer.byteLength(JSON.stringify(value)) > MAX_CLAIMS_BYTES)
+    return `must be at most ${MAX_CLAIMS_BYTES} bytes of JSON`;
   // Its name goes into the message.
   if (!isStorable(value)) return undefined;
   const claim = authorityClaimIn(value);
