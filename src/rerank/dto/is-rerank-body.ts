@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '../../common/json/read.js';
 import { AsGiven } from '../../common/validation/bounded-fields.js';
 import { FOREIGN_OPTIONS } from '../rerank.types.js';
 
-/** Ten times as many as any provider takes. */
+/** Ten times the largest number that a provider takes. */
 const MAX_DOCUMENTS = 100_000;
 export const MAX_RANK_FIELDS = 100;
 export const MAX_PARAMETERS = 100;
