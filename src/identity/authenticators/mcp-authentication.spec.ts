@@ -258,23 +258,41 @@ describe("McpAuthentication with a token of the company's provider", () => {
     expect(judged).toEqual([]);
   });
 
+  it.each<readonly [string, JsonObject, string]>([
+    ['missing', { sub: undefined }, 'no_subject'],
+    ['missing, with a client that is null', { sub: undefined, client_id: null, azp: null }, 'no_subject'],
+    ['an empty string', { sub: '' }, 'invalid_subject'],
+    ['a number', { sub: 1001 }, 'invalid_subject'],
+    ['a list', { sub: ['ann'] }, 'invalid_subject'],
+    ['null', { sub: null }, 'invalid_subject'],
+    ['a NUL', { sub: 'nul\0' }, 'invalid_subject'],
+    ['two lines', { sub: 'line\nbreak' }, 'invalid_subject'],
+    ['not ASCII', { sub: 'jörg' }, 'invalid_subject'],
+    ['a number, and names a client', { sub: 1001, azp: 'app' }, 'invalid_subject'],
+    ['an empty name, and names a client', { sub: '', client_id: 'app' }, 'invalid_subject'],
+    ['null, and names a user in other words', { sub: null, username: 'ann', client_id: 'app' }, 'invalid_subject'],
+  ])('refuses a token whose subject is %s', async (_what, claims, reason) => {
+    const refusal = await refusalOf([bearer(good({ iss: ISSUER, ...claims }))], serverWith({}));
+    expect(refusal).toMatchObject({ status: 401, code: 'token_invalid', reason });
+  });
+
   it.each<readonly [string, JsonObject]>([
-    ['no subject', { sub: undefined }],
-    ['an empty string', { sub: '' }],
-    ['a number', { sub: 1001 }],
-    ['a list', { sub: ['ann'] }],
-    ['null', { sub: null }],
-    ['too long', { sub: 'x'.repeat(256) }],
-    ['a NUL', { sub: 'nul\0' }],
-    ['two lines', { sub: 'line\nbreak' }],
-    ['a number, and names a client', { sub: 1001, azp: 'app' }],
-    ['an empty name, and names a client', { sub: '', client_id: 'app' }],
-    ['null, and names a user in other words', { sub: null, username: 'ann', client_id: 'app' }],
-  ])('refuses a token whose subject is %s', async (_what, claims) => {
-    expect(await refusalOf([bearer(good({ iss: ISSUER, ...claims }))], serverWith({}))).toMatchObject({
-      status: 401,
-      reason: 'no_subject',
+    ['sub', { sub: 'x'.repeat(256), azp: 'app' }],
+    ['client_id', { client_id: 'x'.repeat(256), azp: 'app' }],
+    ['azp', { azp: 'x'.repeat(256) }],
+  ])('does not ask for another token when %s is too long, and names it in the reason', async (claim, claims) => {
+    const refusal = await refusalOf([bearer(good({ iss: ISSUER, ...claims }))], serverWith({}));
+    expect(refusal).toMatchObject({ status: 502, code: 'identity_forwarding_failed' });
+    expect(refusal).toMatchObject({
+      reason: `subject_too_long: ${claim}: The claim that names the user has more than 255 characters.`,
+      headers: {},
     });
+  });
+
+  it('accepts a subject of 255 characters', async () => {
+    const subject = 'x'.repeat(255);
+    const caller = await callerOf([bearer(good({ iss: ISSUER, sub: subject }))], serverWith({}));
+    expect(caller.principal.id).toBe(subject);
   });
 
   it('names the client when the token has no subject, and never confuses it with a user of the same name', async () => {
@@ -327,7 +345,12 @@ describe("McpAuthentication with a token of the company's provider", () => {
       ['a number', { username: 1001 }],
       ['a wrong subject besides', { sub: 1001, username: 'ann' }],
     ])('refuses an opaque token whose user is named by %s', async (_what, claims) => {
-      await expect(callerBy(claims)).rejects.toMatchObject({ code: 'token_invalid', reason: 'no_subject' });
+      await expect(callerBy(claims)).rejects.toMatchObject({ code: 'token_invalid', reason: 'invalid_subject' });
+    });
+
+    it('does not ask for another token when the username is too long', async () => {
+      const refusal = { code: 'identity_forwarding_failed', reason: expect.stringContaining('username') };
+      await expect(callerBy({ username: 'x'.repeat(256) })).rejects.toMatchObject(refusal);
     });
   });
 

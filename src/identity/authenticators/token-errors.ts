@@ -12,6 +12,7 @@ export type TokenRefusal =
   | 'issuer'
   | 'audience'
   | 'no_subject'
+  | 'invalid_subject'
   | 'missing_claim'
   | 'claim_value'
   | 'inactive';

@@ -1,9 +1,12 @@
 import { stringOrUndefined } from '../../common/json/read.js';
+import { IdentityForwardingError } from '../forwarding/identity-forwarding.error.js';
 import { TokenRefusedError } from './token-errors.js';
 import type { ValidToken } from './token-validator.js';
 
-/** OpenID Connect Core 1.0, section 2. Longer ones, and control characters, would not fit into the audit log either. */
-const SUBJECT = /^[\x20-\x7e]{1,255}$/;
+/** OpenID Connect Core 1.0, section 2. Control characters would not fit into the audit log either. */
+const SUBJECT = /^[\x20-\x7e]+$/;
+/** Characters. The same section, and the log of calls. */
+const MAX_SUBJECT_LENGTH = 255;
 
 /**
  * Who a token is about. Two subjects are equal only if all fields are: a subject is unique only within its issuer (OpenID
@@ -16,15 +19,25 @@ export interface TokenSubject {
   readonly subjectKind: 'subject' | 'username' | 'client';
 }
 
+/** The claim that names the subject. */
+interface NamedSubject {
+  readonly kind: TokenSubject['subjectKind'];
+  readonly claim: string;
+  readonly value: unknown;
+}
+
 /**
  * Who a token is about.
  * @param fallbackIssuer when the token names no issuer: the address where it was verified
  * @throws TokenRefusedError
+ * @throws IdentityForwardingError for a name that is too long: the token is valid, and a new one would have the same name
  */
 export function subjectOf(token: ValidToken, fallbackIssuer: string): TokenSubject {
-  const [subjectKind, subject] = nameIn(token);
-  if (typeof subject !== 'string' || !SUBJECT.test(subject)) throw new TokenRefusedError('no_subject');
-  return { issuer: stringOrUndefined(token.claims['iss']) ?? fallbackIssuer, subject, subjectKind };
+  const { kind, claim, value } = nameIn(token);
+  if (value === undefined) throw new TokenRefusedError('no_subject');
+  if (typeof value !== 'string' || !SUBJECT.test(value)) throw new TokenRefusedError('invalid_subject');
+  if (value.length > MAX_SUBJECT_LENGTH) throw new IdentityForwardingError('subject_too_long', { claim });
+  return { issuer: stringOrUndefined(token.claims['iss']) ?? fallbackIssuer, subject: value, subjectKind: kind };
 }
 
 /**
@@ -32,9 +45,13 @@ export function subjectOf(token: ValidToken, fallbackIssuer: string): TokenSubje
  * users of that client would be one user. Without a `sub`, introspection may name the user (RFC 7662, section 2.2); otherwise
  * the client acts for itself.
  */
-function nameIn({ claims, isIntrospected }: ValidToken): readonly [TokenSubject['subjectKind'], unknown] {
+function nameIn({ claims, isIntrospected }: ValidToken): NamedSubject {
   const { sub, username, client_id, azp } = claims;
-  if (sub !== undefined) return ['subject', sub];
-  if (isIntrospected && username !== undefined && username !== null) return ['username', username];
-  return ['client', client_id ?? azp];
+  if (sub !== undefined) return { kind: 'subject', claim: 'sub', value: sub };
+  if (isIntrospected && username !== undefined && username !== null) {
+    return { kind: 'username', claim: 'username', value: username };
+  }
+  return client_id === undefined || client_id === null
+    ? { kind: 'client', claim: 'azp', value: azp ?? undefined }
+    : { kind: 'client', claim: 'client_id', value: client_id };
 }

@@ -50,5 +50,5 @@ function textOf({ text }: IdentityToken): string {
 }
 
 function failed(cause: unknown): never {
-  throw new IdentityForwardingError('signing_failed', cause);
+  throw new IdentityForwardingError('signing_failed', { cause });
 }
