@@ -8,6 +8,19 @@ import { refusalOf } from './support/send.js';
 const ACCOUNT = Array.from({ length: 120 }, (_, index) => ({ id: `file-${index}`, object: 'file' }));
 const OWN = ACCOUNT.filter((_, index) => index % 2 === 1).map(({ id }) => id);
 
+describe('the files of a virtual key at a server that pages by 20 without has_more', () => {
+  it('lists each file once, and ends after an empty page', async () => {
+    const gateway = await startRerankGateway();
+    gateway.provider.replyWith(shortPages);
+    const slug = await gateway.virtualKey('openai-compatible');
+    const ids: string[] = [];
+    for await (const { id } of openaiClient(gateway, slug).files.list()) ids.push(id);
+    expect(ids).toEqual(ACCOUNT.map(({ id }) => id));
+    expect(gateway.provider.calls).toHaveLength(7);
+    await gateway.close();
+  });
+});
+
 describe('the files of an isolated workspace at a server whose list does not page', () => {
   let gateway: RerankGateway;
   let strict: string;
@@ -37,6 +50,7 @@ describe('the files of an isolated workspace at a server whose list does not pag
     ['sends everything without has_more', json({ data: ACCOUNT, object: 'list' })],
     ['sends everything with has_more', json({ data: ACCOUNT, object: 'list', has_more: true })],
     ['starts a page with the cursor itself', inclusivePages],
+    ['sends at most 20 files without has_more', shortPages],
   ])('lists each isolated file once when the provider %s', async (_what, account) => {
     gateway.provider.replyWith(account);
     expect(await listed()).toEqual(OWN);
@@ -65,6 +79,13 @@ describe('the files of an isolated workspace at a server whose list does not pag
     expect(gateway.provider.calls.length).toBeLessThanOrEqual(6);
   });
 });
+
+/** Pages of 20, whatever the limit is. */
+function shortPages(...[response, call]: Parameters<Reply>): void {
+  const after = new URL(call.path, 'http://provider').searchParams.get('after');
+  const start = ACCOUNT.findIndex(({ id }) => id === after) + 1;
+  json({ object: 'list', data: ACCOUNT.slice(start, start + 20) })(response, call);
+}
 
 /** Pages of ten that repeat the item before them. */
 function inclusivePages(...[response, call]: Parameters<Reply>): void {

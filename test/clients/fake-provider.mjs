@@ -9,6 +9,7 @@ const BATCHES = Array.from({ length: 45 }, (_, index) => ({
   object: 'batch',
   status: 'completed',
 }));
+const FILES = Array.from({ length: 145 }, (_, index) => ({ id: `file-${index}`, object: 'file' }));
 
 /** Starts the provider. `calls` has what it received, newest last. */
 export async function startProvider() {
@@ -47,6 +48,8 @@ function answerTo(method, url, body) {
       }));
     case 'GET /v1/batches':
       return [200, pageOf(BATCHES, url.searchParams)];
+    case 'GET /v1/files':
+      return [200, { data: pageOf(FILES, url.searchParams).data }];
     case 'POST /v1/batches':
       return [200, { ...body, id: 'batch_new', object: 'batch', status: 'validating' }];
     case 'POST /v1/files':

@@ -30,6 +30,14 @@ export const OPENAI_CLIENTS = [
     },
   },
   {
+    title: 'openai: all files of a server that pages by 20 and leaves has_more out',
+    run: async ({ url, openaiKey, calls }) => {
+      const client = new OpenAI({ apiKey: openaiKey, baseURL: `${url}/v1`, maxRetries: 0 });
+      const ids = await idsOf(client.files.list());
+      assert.deepEqual([ids.length, new Set(ids).size, calls.length], [145, 145, 9]);
+    },
+  },
+  {
     title: 'openai: a fine-tuning job whose model has the virtual key before it',
     run: async ({ url, key, sent }) => {
       const client = new OpenAI({ apiKey: key, baseURL: `${url}/v1`, maxRetries: 0 });

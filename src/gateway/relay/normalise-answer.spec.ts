@@ -20,9 +20,9 @@ const CREATE = { ...ROW, kind: 'create', creates: { kind: 'file', idField: 'id' 
 
 type Case = Parameters<typeof normaliseAnswer>;
 
-function normalised(provider: Case[0], route: Case[1], body: unknown, query: Case[2]['query'] = {}) {
+function normalised(provider: Case[0], route: Case[1], body: unknown, page: Omit<Case[2], 'params'> = {}) {
   const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
-  const answer = normaliseAnswer(provider, route, { params: {}, query }, { status: 200, headers: {}, body: bytes });
+  const answer = normaliseAnswer(provider, route, { params: {}, ...page }, { status: 200, headers: {}, body: bytes });
   return { json: answer.json, isAsItCame: answer.bytes === bytes, text: String(answer.bytes) };
 }
 
@@ -56,10 +56,14 @@ describe('normaliseAnswer', () => {
     [ids(0), { limit: '20' }, false],
     // The server ignores the limit, and knows the cursor.
     [ids(50), { limit: '20', after: 'file-x' }, true],
-    [ids(50), {}, false],
-    [ids(10_000), {}, true],
-  ])('fills in what is missing of an envelope (%#)', (data, query, hasMore) => {
-    expect(normalised(PLAIN, LIST, { data }, query).json).toEqual({
+    // Without a limit, the size of a page is unknown.
+    [ids(1), {}, true],
+    [ids(50), { after: 'file-x' }, true],
+    [ids(0), { after: 'file-x' }, false],
+    // A client cannot ask for the items after one without an id.
+    [[{ id: 'a' }, {}], {}, false],
+  ])('fills in what is missing of an envelope (%#)', (data, page, hasMore) => {
+    expect(normalised(PLAIN, LIST, { data }, page).json).toEqual({
       object: 'list',
       data,
       first_id: data[0]?.id ?? null,
@@ -68,9 +72,16 @@ describe('normaliseAnswer', () => {
     });
   });
 
-  it('ends the list of a server that repeats the items before the cursor', () => {
-    const { json } = normalised(PLAIN, LIST, { data: ids(50) }, { limit: '20', after: 'file-39' });
+  it.each([{ limit: '20' }, {}])('ends the list of a server that repeats the items before the cursor (%j)', (limit) => {
+    const { json } = normalised(PLAIN, LIST, { data: ids(50) }, { ...limit, after: 'file-39' });
     expect(json).toMatchObject({ data: ids(50).slice(40), has_more: false, first_id: 'file-40', last_id: 'file-49' });
+  });
+
+  it('goes on where a page starts with the cursor, until nothing follows it', () => {
+    const rest = normalised(PLAIN, LIST, { data: ids(20) }, { limit: '20', after: 'file-0' }).json;
+    expect(rest).toMatchObject({ data: ids(20).slice(1), has_more: true });
+    const end = normalised(PLAIN, LIST, { data: ids(1) }, { after: 'file-0' }).json;
+    expect(end).toMatchObject({ data: [], has_more: false, first_id: null, last_id: null });
   });
 
   it('fills in first_id and last_id where the API requires them', () => {
@@ -84,7 +95,7 @@ describe('normaliseAnswer', () => {
   it.each(['', '\uFEFF'])('keeps the digits of long numbers in a list that it completes (%j)', (mark) => {
     const { text } = normalised(PLAIN, LIST, `${mark}{"data":[{"id":"a","size":12345678901234567890}]}`);
     expect(text).toContain('"size":12345678901234567890');
-    expect(JSON.parse(text)).toMatchObject({ has_more: false });
+    expect(JSON.parse(text)).toMatchObject({ has_more: true });
   });
 
   it('normalises each item of a list where the provider needs it', () => {

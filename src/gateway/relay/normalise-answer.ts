@@ -8,6 +8,13 @@ import type { OperationInput, ResourceProvider } from './operation.types.js';
 import type { JsonAnswer } from './relay-reply.js';
 import type { RelayRoute } from './relay-route.js';
 
+/** What was asked for, as text. */
+interface AskedPage extends Pick<OperationInput, 'params'> {
+  readonly after?: string | undefined;
+  /** How many items a full page has, where that is known. */
+  readonly limit?: string | undefined;
+}
+
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 
 /**
@@ -19,7 +26,7 @@ const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 export function normaliseAnswer(
   provider: Extract<ResourceProvider, { kind: 'relay' }>,
   route: RelayRoute,
-  { params, query }: Pick<OperationInput, 'params' | 'query'>,
+  { params, after, limit }: AskedPage,
   answer: UpstreamAnswer,
 ): JsonAnswer {
   // The object is deleted, so this must not look like a failure.
@@ -33,9 +40,11 @@ export function normaliseAnswer(
   if (route.kind === 'retrieve') readString(readObject(json, 'body')['id'], 'body.id');
   const head = { status: answer.status, headers: passedHeaders(answer.headers) };
   const normalise = route.response === undefined ? undefined : provider.normalise;
+  const needsIds = isList && route.needsIds === true;
+  const page = { after, limit: limit === undefined ? undefined : Number(limit), needsIds };
   const complete = (value: unknown): unknown => {
     if (!isList) return normalise === undefined ? value : normalised(readObject(value, 'body'), normalise);
-    const list = withEnvelope(readObject(value, 'body'), { query, needsIds: route.needsIds === true });
+    const list = withEnvelope(readObject(value, 'body'), page);
     return normalise === undefined ? list : withItems(list, normalise);
   };
   const completed = complete(json);

@@ -50,6 +50,8 @@ export interface RelayRun extends Omit<RelayRequestParts, 'body'> {
   readonly context: ProviderContext;
   readonly request: Request;
   readonly response: Response;
+  /** The whole list is read in pages of our own limit. The server's may be shorter. */
+  readonly readsAll?: true;
 }
 
 /** Runs one row of a table of routes against the provider of the request's virtual key. */
@@ -118,7 +120,8 @@ export class RelayService {
   ): Promise<JsonAnswer | undefined> {
     const { lists, creates, uses } = objectsOf(run.route);
     if (lists !== undefined) {
-      const ask = async (page: OperationInput): Promise<unknown> => (await this.ask(run, provider, page))?.json;
+      const walk: RelayRun = { ...run, readsAll: true };
+      const ask = async (page: OperationInput): Promise<unknown> => (await this.ask(walk, provider, page))?.json;
       return { status: 200, json: await listOwn(input, ask, (ids) => this.isolation.owned(ownership, lists, ids)) };
     }
     const sent = checkedBytes(run.context, input);
@@ -192,13 +195,14 @@ export class RelayService {
   }
 
   private read(
-    { route, context }: RelayRun,
+    { route, context, readsAll }: RelayRun,
     provider: Extract<ResourceProvider, { kind: 'relay' }>,
-    input: OperationInput,
+    { params, query }: OperationInput,
     answer: UpstreamAnswer,
   ): JsonAnswer {
     if (methodOf(route) !== 'GET') this.calls.assertDone(context, answer);
-    return this.calls.readOrRefuse(context, answer, () => normaliseAnswer(provider, route, input, answer));
+    const asked = { params, after: query['after'], limit: readsAll === true ? undefined : query['limit'] };
+    return this.calls.readOrRefuse(context, answer, () => normaliseAnswer(provider, route, asked, answer));
   }
 
   private async askMapped(
