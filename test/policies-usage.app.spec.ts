@@ -284,14 +284,10 @@ describe('POST /v1/policies/usage-limits/simulate', () => {
       });
     }
     await make({ conditions: [{ key: 'virtual_key', value: gateway.cohere }], credit_limit: 0 });
-    for (const [virtual_key, decision] of [
-      [gateway.cohere, 'exceeded'],
-      [gateway.cohere.toUpperCase(), 'admitted'],
-    ]) {
-      expect(jsonOf(await admin.post(`${PATH}/simulate`, { virtual_key, estimate: { cost: COST } }))).toMatchObject({
-        decision,
-      });
-    }
+    const byKey = (virtual_key: string): Promise<Answer> =>
+      admin.post(`${PATH}/simulate`, { virtual_key, estimate: { cost: COST } });
+    expect(jsonOf(await byKey(gateway.cohere))).toMatchObject({ decision: 'exceeded' });
+    expect(refusalOf(await byKey(gateway.cohere.toUpperCase()))).toMatchObject({ status: 400, param: 'virtual_key' });
   });
 
   it("simulates a call with the key's enforced metadata and the workspace's defaults", async () => {
@@ -316,10 +312,10 @@ describe('POST /v1/policies/usage-limits/simulate', () => {
     expect(await groupOf({ workspace_id })).toEqual(['admitted', 'metadata.tier:free|metadata.user:nobody']);
     const both = ['exceeded', 'metadata.tier:free|metadata.user:alice'];
     expect(await groupOf({ ...claimed, workspace_id, api_key: key.id })).toEqual(both);
-    // Callers of the whole organisation may name keys that do not exist, and learn nothing about keys of others.
     const foreign = await other.client.createKey({ scopes, metadata: { user: 'carol' } });
     for (const api_key of ['unknown', randomUUID(), foreign.id]) {
-      expect(await groupOf({ api_key })).toEqual(['admitted', 'metadata.tier:(none)|metadata.user:(none)']);
+      const answer = await admin.post(`${PATH}/simulate`, { api_key });
+      expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed', param: 'api_key' });
     }
   });
 
@@ -342,9 +338,11 @@ describe('POST /v1/policies/usage-limits/simulate', () => {
     it('reveals nothing about keys and workspaces of others in a simulation', async () => {
       await make({ group_by: [{ key: 'api_key' }], credit_limit: 1 });
       const foreign = await admin.createKey({ level: 'workspace', workspace_id: 'default', scopes: ['policies.read'] });
-      for (const body of [{ api_key: foreign.id }, { api_key: 'unknown' }, { workspace_id: 'default' }]) {
-        expect(refusalOf(await simulate(body))).toMatchObject({ status: 404, code: 'not_found' });
+      for (const api_key of [foreign.id, 'unknown']) {
+        const answer = await simulate({ api_key });
+        expect(refusalOf(answer)).toMatchObject({ status: 400, param: 'api_key' });
       }
+      expect(refusalOf(await simulate({ workspace_id: 'default' }))).toMatchObject({ status: 404, code: 'not_found' });
       const fields = { level: 'workspace', workspace_id: workspaceId, scopes: ['usage.read'] };
       const sibling = await admin.createKey({ ...fields, metadata: { team: 'search' } });
       await make({ conditions: [{ key: 'metadata.team', value: 'search' }], credit_limit: 0 });
@@ -365,7 +363,7 @@ describe('POST /v1/policies/usage-limits/simulate', () => {
       for (const slug of ['simulated-own', 'simulated-shared'])
         expect([slug, await answerTo(slug)]).toEqual([slug, 200]);
       for (const virtual_key of ['simulated-foreign', 'simulated-elsewhere', 'simulated-unknown']) {
-        expect(refusalOf(await simulate({ virtual_key }))).toMatchObject({ status: 404, code: 'not_found' });
+        expect(refusalOf(await simulate({ virtual_key }))).toMatchObject({ status: 400, param: 'virtual_key' });
       }
       // Callers of the whole organisation can read all of its usage.
       expect((await admin.post(`${PATH}/simulate`, { virtual_key: 'simulated-foreign' })).status).toBe(200);

@@ -1,9 +1,24 @@
 // Usage limits and calls that are not metered: batches, fine-tuning jobs, runs.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { ASSISTANTS_ROUTES } from '../src/assistants/assistants.routes.js';
+import { VECTOR_STORE_ROUTES } from '../src/assistants/vector-store.routes.js';
+import { BATCH_ROUTES } from '../src/batches/batch.routes.js';
+import { FILE_ROUTES } from '../src/batches/file.routes.js';
+import { UPLOAD_ROUTES } from '../src/batches/upload.routes.js';
+import { FINE_TUNING_ROUTES } from '../src/fine-tuning/fine-tuning.routes.js';
+import { methodOf } from '../src/gateway/relay/relay-route.js';
 import { json } from './support/fake-provider.js';
 import { brokenRulesOf, jsonOf, refusalOf } from './support/send.js';
 import { startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
 
+const RELAY_ROUTES = [
+  ...BATCH_ROUTES,
+  ...FILE_ROUTES,
+  ...UPLOAD_ROUTES,
+  ...FINE_TUNING_ROUTES,
+  ...ASSISTANTS_ROUTES,
+  ...VECTOR_STORE_ROUTES,
+];
 const PATH = '/v1/policies/usage-limits';
 
 let gateway: UsageGateway;
@@ -32,6 +47,11 @@ describe('a policy', () => {
     ['conditions.0.value', { key: 'virtual_key', value: ['unknown-*', 'unknown'] }],
     ['conditions.0.excludes', { key: 'virtual_key', value: '*', excludes: 'unknown' }],
     ['conditions.0.excludes', { key: 'metadata.team', value: 'a', excludes: 'a' }],
+    ['conditions.0.value', { key: 'model', value: '@unknown/rerank-v3.5' }],
+    ['conditions.0.value', { key: 'model', value: ['rerank-v3.5', '@unknown/*'] }],
+    ['conditions.0.value', { key: 'model', value: '@Cohere/rerank-v3.5' }],
+    ['conditions.0.value', { key: 'model', value: '@openai/gpt-4o' }],
+    ['conditions.0.excludes', { key: 'model', value: '*', excludes: '@unknown/rerank-v3.5' }],
   ])('is refused by %s when it has the condition %j', async (param, condition) => {
     const answer = await gateway.admin.post(PATH, { ...VALID, conditions: [condition] });
     expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed' });
@@ -45,6 +65,21 @@ describe('a policy', () => {
     expect(answer.text).toContain('metered endpoints: rerank');
     const both = [{ key: 'virtual_key', value: [openai, gateway.cohere] }];
     await gateway.admin.create(PATH, { ...VALID, conditions: both });
+  });
+
+  it.each(['@cohere/*', '@co*', 'baai/bge-reranker', '*'])('accepts the model %s', async (value) => {
+    await gateway.admin.create(PATH, { ...VALID, conditions: [{ key: 'model', value }] });
+  });
+
+  it('takes a virtual key of its workspace before the name of a model', async () => {
+    const slug = 'of-a-workspace';
+    await gateway.admin.create('/v1/virtual-keys', { name: slug, slug, provider: 'local', workspace_id: 'default' });
+    const { id } = await gateway.admin.create('/v1/workspaces', { name: 'Elsewhere' });
+    const conditions = [{ key: 'model', value: `@${slug}/rerank-*` }];
+    await gateway.admin.create(PATH, { ...VALID, conditions });
+    await gateway.admin.create(PATH, { ...VALID, conditions, workspace_id: 'default' });
+    const answer = await gateway.admin.post(PATH, { ...VALID, conditions, workspace_id: id });
+    expect([...brokenRulesOf(answer)]).toEqual(['conditions.0.value']);
   });
 
   it('is refused on a change too, but can be written back as it is', async () => {
@@ -63,11 +98,28 @@ describe('a simulated call', () => {
     [{ provider: 'openai' }, 'not_metered'],
     [{ mcp_server: 'files' }, 'not_metered'],
     [{ endpoint: 'rerank', provider: 'cohere' }, 'admitted'],
+    [{ endpoint: 'Rerank', provider: 'Cohere' }, 'admitted'],
     [{}, 'admitted'],
   ])('of %j is %s', async (call, decision) => {
     await gateway.limit({ credit_limit: 1 });
     const answer = jsonOf(await gateway.admin.post(`${PATH}/simulate`, { ...call, estimate: { cost: 0.5 } }));
     expect(answer).toMatchObject({ decision, policies: [{ decision }] });
+  });
+
+  it.each([
+    ['provider', 'cohre'],
+    ['provider', 'co*'],
+    ['provider', ''],
+    ['endpoint', 'rerunk'],
+    ['endpoint', '*'],
+    ['virtual_key', 'unknown'],
+    ['virtual_key', '*'],
+    ['virtual_key', '019aa000-0000-7000-8000-000000000000'],
+    ['api_key', 'unknown'],
+    ['mcp_server', '019aa000-0000-7000-8000-000000000000'],
+  ])('is refused with the %s %j, which no call has', async (field, value) => {
+    const answer = await gateway.admin.post(`${PATH}/simulate`, { [field]: value });
+    expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed', param: field });
   });
 
   it('says so by its virtual key, and that a limit is used up', async () => {
@@ -80,15 +132,47 @@ describe('a simulated call', () => {
 });
 
 describe('a call that starts work which is billed later', () => {
-  const STARTS = [
-    ['/v1/batches', { input_file_id: 'file-1', endpoint: '/v1/chat/completions', completion_window: '24h' }],
-    ['/v1/fine_tuning/jobs', { model: 'gpt-4o-mini', training_file: 'file-1' }],
-    ['/v1/fine_tuning/jobs/job-1/resume', {}],
-    ['/v1/threads/runs', { assistant_id: 'asst_1' }],
-    ['/v1/threads/thread_1/runs', { assistant_id: 'asst_1' }],
-  ] as const;
+  /** Everything else that changes something at a provider costs, or may. */
+  const FREE = [
+    'assistants.create',
+    'assistants.update',
+    'batches.cancel',
+    'files.create',
+    'fine_tuning.checkpoints.permissions.create',
+    'fine_tuning.graders.validate',
+    'fine_tuning.jobs.cancel',
+    'fine_tuning.jobs.pause',
+    'threads.create',
+    'threads.messages.create',
+    'threads.messages.update',
+    'threads.runs.cancel',
+    'threads.runs.update',
+    'threads.update',
+    'uploads.cancel',
+    'uploads.complete',
+    'uploads.create',
+    'uploads.parts.create',
+    'vector_stores.file_batches.cancel',
+    'vector_stores.files.update',
+    'vector_stores.search',
+    'vector_stores.update',
+  ];
+  const STARTS: readonly (readonly [string, object])[] = [
+    ...RELAY_ROUTES.filter((route) => methodOf(route) === 'POST' && !FREE.includes(route.operation)).map(
+      ({ path }) => [`/v1${path.replaceAll(/\{\w+\}/g, 'id_1')}`, {}] as const,
+    ),
+    ['/v1/assistants', { tool_resources: { file_search: { vector_stores: [{ file_ids: ['file-1'] }] } } }],
+    ['/v1/threads', { messages: [{ Attachments: [{ file_id: 'file-1' }] }] }],
+    ['/v1/threads/thread_1/messages', { attachments: [{ file_id: 'file-1', tools: [{ type: 'file_search' }] }] }],
+  ];
   const start = (path: string, body: object): ReturnType<UsageGateway['admin']['post']> =>
     gateway.admin.post(path, body, { 'x-gateway-virtual-key': openai });
+
+  it('is known for each route', () => {
+    const operations = RELAY_ROUTES.map(({ operation }) => operation);
+    expect(FREE.filter((operation) => !operations.includes(operation))).toEqual([]);
+    expect(STARTS.length).toBeGreaterThan(10);
+  });
 
   it.each(STARTS)('at %s is refused under a limit that is used up', async (path, body) => {
     const policy = await gateway.limit({ credit_limit: 0 });
@@ -103,7 +187,17 @@ describe('a call that starts work which is billed later', () => {
     await gateway.limit({ credit_limit: 0.01 });
     await gateway.limit({ credit_limit: 0, enforcement: 'monitor' });
     await gateway.limit({ credit_limit: 0, conditions: [{ key: 'endpoint', value: 'rerank' }] });
-    expect((await start(...STARTS[0])).status).toBe(200);
+    for (const [path, body] of STARTS) expect([path, (await start(path, body)).status]).toEqual([path, 200]);
+  });
+
+  it.each([
+    ['/v1/assistants', { model: 'gpt-4o', metadata: { attachments: 'x' } }],
+    ['/v1/threads', { tool_resources: { file_search: { vector_stores: [] } } }],
+    ['/v1/threads/thread_1/messages', { role: 'user', content: 'attachments', attachments: null }],
+  ])('is not one at %s without files to keep: %j', async (path, body) => {
+    gateway.provider.replyWith(json({ id: 'x', object: 'thread' }));
+    await gateway.limit({ credit_limit: 0 });
+    expect((await start(path, body)).status).toBe(200);
   });
 
   it('does not keep reads from an exhausted group', async () => {

@@ -14,6 +14,8 @@ const USES = [
   { kind: 'vector_store', name: 'vector_store_ids' },
   { kind: 'assistant', name: 'assistant_id' },
 ] as const;
+/** With these, the provider makes a vector store, or adds files to that of the thread. */
+const STORES_FILES = ['vector_stores', 'attachments'] as const;
 const ONE_ASSISTANT = '/assistants/{assistant_id}';
 const ONE_THREAD = '/threads/{thread_id}';
 const MESSAGES = `${ONE_THREAD}/messages`;
@@ -34,6 +36,7 @@ export const ASSISTANTS_ROUTES: readonly RelayRoute[] = [
   {
     kind: 'create',
     operation: 'assistants.create',
+    spends: STORES_FILES,
     operationId: 'createAssistant',
     summary: 'Creates an assistant.',
     path: '/assistants',
@@ -82,6 +85,7 @@ export const ASSISTANTS_ROUTES: readonly RelayRoute[] = [
   {
     kind: 'create',
     operation: 'threads.create',
+    spends: STORES_FILES,
     operationId: 'createThread',
     summary: 'Creates a thread.',
     path: '/threads',
@@ -94,7 +98,7 @@ export const ASSISTANTS_ROUTES: readonly RelayRoute[] = [
     kind: 'create',
     operation: 'threads.create_and_run',
     spends: true,
-    namesModel: true,
+    models: 'in_body',
     operationId: 'createThreadAndRun',
     summary: 'Creates a thread and runs it.',
     path: '/threads/runs',
@@ -137,6 +141,7 @@ export const ASSISTANTS_ROUTES: readonly RelayRoute[] = [
   {
     kind: 'action',
     operation: 'threads.messages.create',
+    spends: STORES_FILES,
     operationId: 'createMessage',
     summary: 'Adds a message to a thread.',
     path: MESSAGES,
@@ -189,7 +194,7 @@ export const ASSISTANTS_ROUTES: readonly RelayRoute[] = [
     kind: 'action',
     operation: 'threads.runs.create',
     spends: true,
-    namesModel: true,
+    models: 'in_body',
     operationId: 'createRun',
     summary: 'Runs a thread.',
     path: RUNS,
@@ -235,6 +240,7 @@ export const ASSISTANTS_ROUTES: readonly RelayRoute[] = [
   {
     kind: 'action',
     operation: 'threads.runs.submit_tool_outputs',
+    spends: true,
     operationId: 'submitToolOutputs',
     summary: 'Submits the outputs of tool calls to a run.',
     path: `${ONE_RUN}/submit_tool_outputs`,

@@ -33,6 +33,7 @@ export const VECTOR_STORE_ROUTES: readonly RelayRoute[] = [
     path: '/vector_stores',
     scope: 'threads.create',
     spends: true,
+    models: 'elsewhere',
     creates: { kind: 'vector_store', idField: 'id' },
     uses: FILES,
   },
@@ -86,6 +87,7 @@ export const VECTOR_STORE_ROUTES: readonly RelayRoute[] = [
   {
     kind: 'action',
     operation: 'vector_stores.files.create',
+    spends: true,
     operationId: 'addVectorStoreFile',
     summary: 'Adds a file to a vector store.',
     path: STORED_FILES,
@@ -133,6 +135,7 @@ export const VECTOR_STORE_ROUTES: readonly RelayRoute[] = [
   {
     kind: 'action',
     operation: 'vector_stores.file_batches.create',
+    spends: true,
     operationId: 'createVectorStoreFileBatch',
     summary: 'Adds several files to a vector store.',
     path: FILE_BATCHES,

@@ -27,6 +27,8 @@ describe('senselessCondition: calls that are not metered', () => {
     { key: 'provider', value: 'openai' },
     { key: 'provider', value: '*', excludes: ['cohere', 'azure*'] },
     { key: 'virtual_key', value: 'relays' },
+    { key: 'model', value: '@openai/gpt-*' },
+    { key: 'model', value: ['@relays/gpt-4o', '@openai/*'] },
     { key: 'mcp_server', value: 'files' },
     { key: 'mcp_tool', value: 'delete_*' },
   ])('are all that %j can mean', (condition) => {
@@ -42,6 +44,9 @@ describe('senselessCondition: calls that are not metered', () => {
     { key: 'virtual_key', value: 'both' },
     { key: 'virtual_key', value: 'deleted' },
     { key: 'virtual_key', value: 're*' },
+    { key: 'model', value: 'gpt-*' },
+    { key: 'model', value: ['@openai/*', '@both/*'] },
+    { key: 'model', value: ['@deleted/*', '@op*'] },
     { key: 'mcp_tool', value: '*', excludes: 'delete_*' },
     { key: 'metadata.team', value: 'a' },
   ])('are not all that %j can mean', (condition) => {

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type FieldProblem, fieldError } from '../common/errors/gateway.error.js';
 import type { Offer } from '../upstream/providers/offered-endpoints.js';
+import { PROVIDER_SLUGS } from '../upstream/providers/provider.types.js';
 import { NAME_FOLDS } from '../usage/call-names.js';
-import { ANY, compileConditions, type Condition } from './conditions.js';
+import { ANY, compileConditions, type Condition, ownerOf } from './conditions.js';
 import type { PolicyAttributes, PolicyKey } from './policy-keys.js';
 
 /** What is known about the calls that conditions can mean. */
@@ -29,19 +30,33 @@ function unmetered(conditions: readonly Condition[], known: KnownCalls): FieldPr
   return fieldError(alone === -1 ? 'conditions' : `conditions.${alone}.value`, `must not ${expected}`);
 }
 
-function canBeMetered(conditions: readonly Condition[], { metered, providersOf }: KnownCalls): boolean {
+function canBeMetered(conditions: readonly Condition[], known: KnownCalls): boolean {
   const matches = compileConditions(conditions.filter(({ key }) => DECISIVE.includes(key)));
   const isPossible = conditions
-    .filter(({ key }) => key === 'virtual_key')
-    .map(({ value }) => {
-      const found = [value].flat().map((slug) => (slug.endsWith(ANY) ? undefined : providersOf(slug)));
+    .filter(({ key }) => key === 'virtual_key' || key === 'model')
+    .map(({ key, value }) => {
+      const found = [value].flat().map((text) => (key === 'model' ? ofOwner(text, known) : ofKey(text, known)));
       // A pattern, or a virtual key that is gone, can mean any provider.
       return (provider: string) => found.some((providers) => providers?.includes(provider) ?? true);
     });
-  return metered.some(
+  return known.metered.some(
     ({ endpoint, provider }) =>
       matches({ ...NO_FACTS, endpoint, provider }) && isPossible.every((isOfKey) => isOfKey(provider)),
   );
+}
+
+/** The providers of a virtual key; undefined: any. */
+function ofKey(slug: string, { providersOf }: KnownCalls): readonly string[] | undefined {
+  return slug.endsWith(ANY) ? undefined : providersOf(slug);
+}
+
+/** The providers of a model by what stands before its name: a provider, or a virtual key. */
+function ofOwner(model: string, { providersOf }: KnownCalls): readonly string[] | undefined {
+  const owner = ownerOf(model);
+  if (owner === undefined) return undefined;
+  const ofVirtualKey = providersOf(owner) ?? [];
+  if (PROVIDER_SLUGS.some((slug) => slug === owner)) return [owner, ...ofVirtualKey];
+  return ofVirtualKey.length === 0 ? undefined : ofVirtualKey;
 }
 
 const NO_FACTS: PolicyAttributes = {

@@ -19,6 +19,8 @@ export const ANY = '*';
 const MAX_COMPARED = 4_096;
 const MEMBERS: ReadonlySet<string> = new Set<keyof Condition>(['key', 'value', 'excludes']);
 const OWNER = /^(@[^/]*(?:\/|$))?(.*)$/s;
+/** Up to the first slash: models have slashes in their names too. */
+const NAMED_OWNER = /^@([^/]*)\//;
 
 /**
  * Returns a matcher for calls that meet all conditions. Created once per policy.
@@ -78,6 +80,11 @@ function namesOf(facts: PolicyAttributes, key: PolicyKey): readonly ModelName[] 
 function withOwner(owner: string, { text, markLength }: ModelName): ModelName {
   const before = `@${owner}/`;
   return { text: before + text, markLength: markLength === 0 ? 0 : before.length + markLength };
+}
+
+/** The provider or virtual key before the name of a model; undefined: none. */
+export function ownerOf(model: string): string | undefined {
+  return NAMED_OWNER.exec(model)?.[1];
 }
 
 /** Normalises values of keys that have one spelling in calls. */

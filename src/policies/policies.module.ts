@@ -6,7 +6,6 @@ import { UpstreamModule } from '../upstream/upstream.module.js';
 import { UsageModule } from '../usage/usage.module.js';
 import { VirtualKey } from '../virtual-keys/virtual-key.entity.js';
 import { WorkspacesModule } from '../workspaces/workspaces.module.js';
-import { NameableKeys } from './nameable-keys.js';
 import { PolicyCache } from './policy.cache.js';
 import { PolicyNames } from './policy-names.js';
 import { PolicyStore } from './policy.store.js';
@@ -28,7 +27,6 @@ import { UsageSimulator } from './usage-simulator.js';
   ],
   controllers: [UsageLimitsController],
   providers: [
-    NameableKeys,
     PolicyCache,
     PolicyNames,
     PolicyStore,

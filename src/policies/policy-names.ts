@@ -3,15 +3,14 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { In, IsNull, type Repository } from 'typeorm';
 import type { Principal, Tenant } from '../access/principal.js';
 import { ApiKeysService } from '../api-keys/api-keys.service.js';
-import { invalidField, invalidFields } from '../common/errors/gateway.error.js';
+import { invalidFields } from '../common/errors/gateway.error.js';
 import type { JsonObject } from '../common/json/read.js';
-import { foldId, isUuid } from '../common/uuid.js';
 import { OfferedEndpoints } from '../upstream/providers/offered-endpoints.js';
-import { PROVIDER_SLUGS } from '../upstream/providers/provider.types.js';
 import { VirtualKey } from '../virtual-keys/virtual-key.entity.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import { isUnchanged, senselessCondition } from './condition-sense.js';
-import { ANY, type Condition } from './conditions.js';
+import { type Condition, ownerOf } from './conditions.js';
+import { again, type KnownNames, readPattern } from './known-names.js';
 import type { PolicyKey } from './policy-keys.js';
 
 /** Looks up the names that callers use in policies, within their tenant. */
@@ -36,23 +35,11 @@ export class PolicyNames {
     conditions: readonly Given[],
     stored: readonly Condition[] = [],
   ): Promise<Given[]> {
-    const [workspaceIdOf, callers, virtualKeys] = await Promise.all([
-      this.workspaces.idsOf(tenant, namesOf(conditions, 'workspace_id')),
-      this.apiKeys.callersAmong(tenant, namesOf(conditions, 'api_key')),
-      this.providersOfKeys(tenant, namesOf(conditions, 'virtual_key')),
-    ]);
-    const { endpoints, metered } = this.offered;
-    const known: KnownNames = {
-      organisationId: tenant.organisationId,
-      workspaceIdOf,
-      callers,
-      virtualKeys,
-      endpoints,
-    };
+    const known = await this.known(tenant, conditions);
     const read = (key: PolicyKey, values: string | readonly string[], param: string): string | string[] => {
       const kept = new Set(namesOf(stored, key));
       const each = (name: string): string =>
-        kept.has(name) ? again(known, key, name) : readName(known, key, name, param);
+        kept.has(name) ? again(known, key, name) : readPattern(known, key, name, param);
       return typeof values === 'string' ? each(values) : values.map(each);
     };
     const named = conditions.map((condition, index) => {
@@ -65,9 +52,22 @@ export class PolicyNames {
     });
     // What was read can be written back, whatever this version would refuse.
     if (isUnchanged(named, stored)) return named;
-    const problem = senselessCondition(named, { metered, providersOf: (slug) => virtualKeys.get(slug) });
+    const { metered } = this.offered;
+    const problem = senselessCondition(named, { metered, providersOf: (slug) => known.virtualKeys.get(slug) });
     if (problem !== undefined) throw invalidFields([problem]);
     return named;
+  }
+
+  /** Looks up the names in conditions. */
+  async known(tenant: Tenant, conditions: readonly Condition[]): Promise<KnownNames> {
+    const owners = namesOf(conditions, 'model').flatMap((model) => ownerOf(model) ?? []);
+    const [workspaceIdOf, callers, virtualKeys] = await Promise.all([
+      this.workspaces.idsOf(tenant, namesOf(conditions, 'workspace_id')),
+      this.apiKeys.callersAmong(tenant, namesOf(conditions, 'api_key')),
+      this.providersOfKeys(tenant, [...namesOf(conditions, 'virtual_key'), ...owners]),
+    ]);
+    const { endpoints } = this.offered;
+    return { organisationId: tenant.organisationId, workspaceIdOf, callers, virtualKeys, endpoints };
   }
 
   /** By slug. A slug may be that of several virtual keys, each of a workspace. */
@@ -101,64 +101,9 @@ export class PolicyNames {
   }
 }
 
-interface KnownNames {
-  readonly organisationId: string;
-  readonly workspaceIdOf: (ref: string) => string | undefined;
-  readonly callers: ReadonlySet<string>;
-  readonly virtualKeys: ReadonlyMap<string, unknown>;
-  readonly endpoints: readonly string[];
-}
-
 /** All values that conditions name for a key, excluded ones included. */
 function namesOf(conditions: readonly Condition[], key: PolicyKey): string[] {
   return conditions.flatMap((condition) =>
     condition.key === key ? [condition.value, condition.excludes ?? []].flat(2) : [],
   );
-}
-
-/** A name that the policy already has. Earlier versions stored slugs of workspaces without a look-up. */
-function again({ workspaceIdOf }: KnownNames, key: PolicyKey, name: string): string {
-  return key === 'workspace_id' ? (workspaceIdOf(name) ?? name) : name;
-}
-
-/** Patterns of these have to match something that exists. Calls carry the id of a workspace, so none matches its slug. */
-const CHECKED_PATTERNS: readonly PolicyKey[] = ['workspace_id', 'provider', 'endpoint'];
-
-function readName(known: KnownNames, key: PolicyKey, name: string, param: string): string {
-  if (name === ANY || (name.endsWith(ANY) && !CHECKED_PATTERNS.includes(key))) return name;
-  switch (key) {
-    case 'workspace_id': {
-      const id = known.workspaceIdOf(name);
-      if (id !== undefined) return id;
-      throw invalidField(param, `has no workspace ${JSON.stringify(name)}`);
-    }
-    case 'api_key':
-      if (known.callers.has(foldId(name))) return name;
-      throw invalidField(param, `has no API key ${JSON.stringify(name)}; it takes ids`);
-    case 'organisation_id':
-      if (foldId(name) === known.organisationId) return name;
-      throw invalidField(param, "must be the id of the caller's organisation");
-    case 'virtual_key':
-      if (isUuid(name)) throw invalidField(param, 'must be the slug of a virtual key, not its id');
-      if (known.virtualKeys.has(name)) return name;
-      throw invalidField(param, `has no virtual key ${JSON.stringify(name)}`);
-    case 'endpoint':
-      if (known.endpoints.some((endpoint) => isMeantBy(endpoint, name.toLowerCase()))) return name;
-      throw invalidField(param, `must be one of ${known.endpoints.join(', ')}`);
-    case 'mcp_server':
-      if (isUuid(name)) throw invalidField(param, 'must be the slug of an MCP server, not its id');
-      return name;
-    case 'provider':
-      if (!PROVIDER_SLUGS.some((slug) => isMeantBy(slug, name.toLowerCase()))) {
-        throw invalidField(param, `must be one of ${PROVIDER_SLUGS.join(', ')}`);
-      }
-      return name;
-    default:
-      return name;
-  }
-}
-
-/** Whether a name, or a prefix followed by `*`, matches the provider or endpoint. */
-function isMeantBy(slug: string, name: string): boolean {
-  return name.endsWith(ANY) ? slug.startsWith(name.slice(0, -1)) : slug === name;
 }

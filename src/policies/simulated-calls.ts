@@ -1,12 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../access/principal.js';
+import { ApiKeysService } from '../api-keys/api-keys.service.js';
 import { OfferedEndpoints } from '../upstream/providers/offered-endpoints.js';
 import { foldNames } from '../usage/call-names.js';
 import { canonicalModel, modelAliases } from '../usage/model-names.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import type { SimulateUsageDto } from './dto/simulate-usage.dto.js';
-import { NameableKeys } from './nameable-keys.js';
+import { readName, unknownApiKey } from './known-names.js';
 import type { PolicyAttributes } from './policy-keys.js';
+import { PolicyNames } from './policy-names.js';
+
+/** The names of a call that are looked up like those in policies. The API key and the workspace are looked up with their metadata. */
+const LOOKED_UP = ['virtual_key', 'provider', 'endpoint', 'mcp_server'] as const;
 
 export interface SimulatedCall {
   readonly facts: PolicyAttributes;
@@ -19,15 +24,27 @@ export interface SimulatedCall {
 export class SimulatedCalls {
   constructor(
     private readonly workspaces: WorkspacesService,
-    private readonly keys: NameableKeys,
+    private readonly apiKeys: ApiKeysService,
+    private readonly names: PolicyNames,
     private readonly offered: OfferedEndpoints,
   ) {}
 
-  /** @throws GatewayError `not_found` for a workspace or key that the caller cannot see */
+  /**
+   * @throws GatewayError `validation_failed` for a name that none of the caller's calls can have; `not_found` for a workspace
+   * that the caller cannot see
+   */
   async read(principal: Principal, dto: SimulateUsageDto): Promise<SimulatedCall> {
+    const providers = await this.providersOf(principal, dto);
     const facts = await this.factsOf(principal, dto);
-    const providers = await this.keys.providersOf(principal, dto.virtual_key);
     return { facts, isMetered: this.isMetered(facts, providers) };
+  }
+
+  /** Checks the names, and returns the providers of the virtual key; undefined: the call names none. */
+  private async providersOf(principal: Principal, dto: SimulateUsageDto): Promise<readonly string[] | undefined> {
+    const named = LOOKED_UP.flatMap((key) => (dto[key] === undefined ? [] : { key, value: dto[key] }));
+    const known = await this.names.known(principal, named);
+    for (const { key, value } of named) readName(known, key, value, key);
+    return dto.virtual_key === undefined ? undefined : known.virtualKeys.get(dto.virtual_key);
   }
 
   /** What the call leaves open may be anything. Calls of MCP tools are not metered. */
@@ -45,7 +62,7 @@ export class SimulatedCalls {
     const { workspace_id: ref, model } = dto;
     const { api_key, provider, endpoint } = foldNames(dto);
     const workspaceId = ref === undefined ? principal.workspaceId : (await this.workspaces.get(principal, ref)).id;
-    const enforced = await this.keys.enforcedMetadata(principal, api_key);
+    const enforced = await this.enforcedMetadata(principal, api_key);
     const defaults = await this.workspaces.defaultMetadata(principal.organisationId, workspaceId);
     return {
       api_key,
@@ -60,5 +77,20 @@ export class SimulatedCalls {
       mcp_tool: dto.mcp_tool,
       metadata: { ...defaults, ...dto.metadata, ...enforced },
     };
+  }
+
+  /**
+   * A caller of one workspace can name its own keys only. Otherwise, it could find out by simulations how much the keys of
+   * others have used.
+   */
+  private async enforcedMetadata(
+    principal: Principal,
+    apiKey: string | undefined,
+  ): Promise<PolicyAttributes['metadata']> {
+    if (apiKey === undefined) return {};
+    if (apiKey === principal.id) return principal.enforcedMetadata;
+    const enforced = await this.apiKeys.enforcedMetadata(principal, apiKey);
+    if (enforced === undefined) throw unknownApiKey(apiKey, 'api_key');
+    return enforced;
   }
 }

@@ -28,7 +28,7 @@ export class UsageSimulator {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws GatewayError `not_found` for a workspace or key that the caller cannot see */
+  /** @throws GatewayError `validation_failed`, `not_found` for what the caller names and cannot see */
   async simulate(principal: Principal, dto: SimulateUsageDto): Promise<UsageSimulationResponse> {
     const estimate = readEstimate(dto.estimate ?? {});
     const { facts, isMetered } = await this.calls.read(principal, dto);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { answeredIds, isNamed, usedIds } from './object-ids.js';
+import { answeredIds, hasField, isNamed, usedIds } from './object-ids.js';
 
 describe('ids in a body', () => {
   it.each([
@@ -26,6 +26,18 @@ describe('ids in a body', () => {
   ])('ignores other names, other types and notes: %j', (body) => {
     expect(usedIds(body, 'file_id')).toEqual([]);
   });
+});
+
+describe('fields of a body', () => {
+  it.each([[{ files: ['a'] }], [{ Files: {} }], [{ a: [{ files: 'x' }] }], [{ files: [], a: { files: ['x'] } }]])(
+    'finds one with a value: %j',
+    (body) => expect(hasField(body, ['other', 'files'])).toBe(true),
+  );
+
+  it.each([[{ files: [] }], [{ files: null }], [{ metadata: { files: 'a' } }], ['files'], [undefined]])(
+    'finds none: %j',
+    (body) => expect(hasField(body, ['files'])).toBe(false),
+  );
 });
 
 describe('names of fields', () => {

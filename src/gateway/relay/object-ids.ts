@@ -22,6 +22,16 @@ export function usedIds(body: unknown, name: string): readonly string[] {
   });
 }
 
+/** Whether a body has a value in a field of one of these names, in any spelling, at any depth. */
+export function hasField(body: unknown, names: readonly string[]): boolean {
+  if (Array.isArray(body)) return body.some((item) => hasField(item, names));
+  if (!isObject(body)) return false;
+  return Object.entries(body).some(([field, value]) => {
+    if (isNamed(field, NOTES)) return false;
+    return (isGiven(value) && names.some((name) => isNamed(field, name))) || hasField(value, names);
+  });
+}
+
 /**
  * The ids in a field of an answer: of the resource, or of each item of a list. Not deeper, where a response may repeat
  * parts of the request.
@@ -39,6 +49,10 @@ const MAX_ID_BYTES = 1_024;
 /** Whether the database can store a provider's id. */
 export function isRecordable(id: string): boolean {
   return isStorableText(id) && Buffer.byteLength(id) <= MAX_ID_BYTES;
+}
+
+function isGiven(value: unknown): boolean {
+  return Array.isArray(value) ? value.length > 0 : value !== null;
 }
 
 /** An id, or an object with its id, or a list of them. */

@@ -52,10 +52,16 @@ interface Row {
   readonly scope: Scope;
   /** The class that validates the query. Without it, no query parameter is accepted. */
   readonly query?: new () => object;
-  /** Starts work that the provider bills later: refused under a usage limit that is used up. */
-  readonly spends?: true;
-  /** A `model` in the body is the one that does the work. Otherwise the models stand in a file, or in another object. */
-  readonly namesModel?: true;
+  /**
+   * Starts work, or keeps something, that the provider bills later: refused under a usage limit that is used up. A list has the
+   * fields of the body that do so, at any depth.
+   */
+  readonly spends?: true | readonly string[];
+  /**
+   * Where the models stand that do the work. `in_body`: in the field `model`, or elsewhere where that is absent. `elsewhere`: in a
+   * file, or in another object. Absent: no model works, or the one with which the work started.
+   */
+  readonly models?: 'in_body' | 'elsewhere';
 }
 
 /** A file whose id is a field of another object: the output of a batch. */

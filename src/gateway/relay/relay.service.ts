@@ -17,7 +17,7 @@ import { Isolation, type Ownership } from './isolation.js';
 import { type UnsupportedOptions, withoutOptions } from './left-out.js';
 import { listOwn } from './list-own.js';
 import { normaliseAnswer } from './normalise-answer.js';
-import { isNamed, usedIds } from './object-ids.js';
+import { hasField, isNamed, usedIds } from './object-ids.js';
 import type { OperationInput, ResourceProvider } from './operation.types.js';
 import {
   fileContentRequest,
@@ -85,7 +85,7 @@ export class RelayService {
     const input = withoutOptions(context, given, unsupportedOptions(provider, route, context.virtualKey.provider));
     const model = modelOf(input.body);
     assertModels(context, route, input.body);
-    if (route.spends === true) await this.limits.assertRoom(context, { endpoint: endpointOf(route), model });
+    if (isSpending(route, input.body)) await this.limits.assertRoom(context, { endpoint: endpointOf(route), model });
     try {
       await this.serve(run, provider, input);
     } catch (error) {
@@ -224,9 +224,13 @@ export class RelayService {
 /** Bodies name further models deeper in them, such as that of a grader, and work may use models that its body does not name. */
 function assertModels({ principal, virtualKey }: ProviderContext, route: RelayRoute, body?: JsonObject): void {
   if (!restrictsModels(principal)) return;
-  const isNamed = route.namesModel === true && modelOf(body) !== undefined;
-  if (route.spends === true && !isNamed) assertEveryModelAllowed(principal);
+  const isModelNamed = route.models === 'in_body' && modelOf(body) !== undefined;
+  if (route.models !== undefined && !isModelNamed) assertEveryModelAllowed(principal);
   for (const model of usedIds(body, 'model')) assertModelAllowed(principal, virtualKey, model);
+}
+
+function isSpending({ spends }: RelayRoute, body: JsonObject | undefined): boolean {
+  return spends === true || (spends !== undefined && hasField(body, spends));
 }
 
 function notSupported(instead: string): GatewayError {
