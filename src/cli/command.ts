@@ -1,37 +1,27 @@
-import type { DataSource } from 'typeorm';
-import { type AppConfig, readSettings } from '../config/environment.js';
-import { hasEmbeddedDatabase, endOnCrash } from '../database/embedded/embedded-database.js';
-import { isTableMissing } from '../database/database-errors.js';
-import { TollgateDataSource } from '../database/tollgate-data-source.js';
-import { ENTITIES } from '../entities.js';
+import { messageForOperator } from '../common/errors/describe-error.js';
+import type { AppConfig } from '../config/environment.js';
 
-/**
- * The settings of a command that works on the gateway's database.
- * @throws Error when there is no embedded database, as in a wrong working folder: a command must not create one
- */
-export function readCommandSettings(): AppConfig {
-  const settings = readSettings();
-  if (settings.DATABASE_URL === undefined) assertEmbeddedDatabase(settings.DATA_DIR);
-  return settings;
+/** What a command is given, and where it prints. */
+export interface CommandCall {
+  readonly words: readonly string[];
+  /** @throws InvalidConfigError */
+  readonly readSettings: () => AppConfig;
+  readonly print: (text: string) => void;
+  readonly printError: (text: string) => void;
 }
 
-export function assertEmbeddedDatabase(dataDir: string): void {
-  if (!hasEmbeddedDatabase(dataDir)) throw new Error(`there is no embedded database in ${dataDir} (DATA_DIR)`);
-}
+/** Resolves with the exit code, or rejects: see `runCommand`. */
+export type Command = (call: CommandCall) => Promise<number>;
 
-/** Runs a command on the gateway's database, without a time limit for statements. */
-export async function onDatabase<Result>(
-  settings: AppConfig,
-  work: (dataSource: DataSource) => Promise<Result>,
-): Promise<Result> {
-  const dataSource = new TollgateDataSource(settings, ENTITIES, { statementTimeout: 'none', onCrash: endOnCrash });
-  await dataSource.initialize();
+/** The words after the command are not those that it takes. The message is its usage. */
+export class UsageError extends Error {}
+
+/** The exit code: 1 after an error, 2 after words that the command does not take. The error is printed. */
+export async function runCommand(command: Command, call: CommandCall): Promise<number> {
   try {
-    return await work(dataSource);
-  } catch (cause) {
-    if (!isTableMissing(cause)) throw cause;
-    throw new Error('The database has no tables yet: the first start of the gateway creates them.', { cause });
-  } finally {
-    await dataSource.destroy();
+    return await command(call);
+  } catch (error) {
+    call.printError(`${messageForOperator(error)}\n`);
+    return error instanceof UsageError ? 2 : 1;
   }
 }

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
-import 'reflect-metadata';
 import { messageForOperator } from '../common/errors/describe-error.js';
-import { type AppConfig, readSettings } from '../config/environment.js';
+import type { AppConfig } from '../config/environment.js';
 import { copyDatabase } from '../database/copy-database.js';
 import { endOnCrash } from '../database/embedded/embedded-database.js';
 import { hasAllMigrations } from '../database/run-migrations.js';
@@ -10,22 +9,24 @@ import { ENTITIES } from '../entities.js';
 import { loadKeyRing } from '../sealing/key-ring.js';
 import { Sealer } from '../sealing/sealer.js';
 import { countUndecryptable } from '../sealing/rewrap.js';
-import { assertEmbeddedDatabase } from './command.js';
-import { exitWithError } from './fail.js';
+import { type CommandCall, UsageError } from './command.js';
+import { assertEmbeddedDatabase } from './on-database.js';
 import { SEALED_COLUMNS } from './sealed-columns.js';
 
 const USAGE = 'usage: npm run database:copy, from the embedded database in DATA_DIR into the empty one of DATABASE_URL';
 
-if (process.argv.length > 2) exitWithError(USAGE, 2);
-else {
+export async function copyEmbeddedDatabase({ words, readSettings, print, printError }: CommandCall): Promise<number> {
+  if (words.length > 0) throw new UsageError(USAGE);
   try {
-    await run(readSettings());
+    await copy(readSettings(), print);
+    return 0;
   } catch (error) {
-    exitWithError(`Nothing was copied: ${messageForOperator(error)}`, 1);
+    printError(`Nothing was copied: ${messageForOperator(error)}\n`);
+    return 1;
   }
 }
 
-async function run(settings: AppConfig): Promise<void> {
+async function copy(settings: AppConfig, print: CommandCall['print']): Promise<void> {
   const { DATABASE_URL, ...embedded } = settings;
   if (DATABASE_URL === undefined) throw new Error('DATABASE_URL is not set, the database to copy into');
   assertEmbeddedDatabase(settings.DATA_DIR);
@@ -36,7 +37,7 @@ async function run(settings: AppConfig): Promise<void> {
       throw new Error(`${settings.DATA_DIR} is of another version: start this one's gateway on it once, and stop it`);
     }
     await assertKeys(source, settings);
-    await copyTo(settings, source);
+    for (const { name, rows } of await copyTo(settings, source)) print(`${name}: ${rows} copied\n`);
   } finally {
     await source.destroy();
   }
@@ -59,10 +60,10 @@ async function assertKeys(source: TollgateDataSource, settings: AppConfig): Prom
   );
 }
 
-async function copyTo(settings: AppConfig, source: TollgateDataSource): Promise<void> {
+async function copyTo(settings: AppConfig, source: TollgateDataSource): ReturnType<typeof copyDatabase> {
   const target = await new TollgateDataSource(settings, ENTITIES, { statementTimeout: 'none' }).initialize();
   try {
-    for (const { name, rows } of await copyDatabase(source, target)) process.stdout.write(`${name}: ${rows} copied\n`);
+    return await copyDatabase(source, target);
   } finally {
     await target.destroy();
   }

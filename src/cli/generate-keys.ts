@@ -1,13 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { generateApiKey } from '../api-keys/api-key-format.js';
-import { exitWithError } from './fail.js';
+import { type CommandCall, UsageError } from './command.js';
 
-// The reader of the output may stop early (`| head`).
-process.stdout.on('error', () => undefined);
-
-if (process.argv.length > 2) exitWithError('usage: npm run keys:generate, which takes no arguments', 2);
-else {
+export async function generateKeys({ words, print }: CommandCall): Promise<number> {
+  if (words.length > 0) throw new UsageError('usage: npm run keys:generate, which takes no arguments');
   // Lines of an env file and nothing else, so that the output can be appended to one.
-  process.stdout.write(`TOLLGATE_ADMIN_KEY=${generateApiKey()}\n`);
-  process.stdout.write(`TOLLGATE_ENCRYPTION_KEY=${randomBytes(32).toString('base64')}\n`);
+  print(`TOLLGATE_ADMIN_KEY=${generateApiKey()}\n`);
+  print(`TOLLGATE_ENCRYPTION_KEY=${randomBytes(32).toString('base64')}\n`);
+  return 0;
 }

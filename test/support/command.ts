@@ -1,27 +1,50 @@
-import { tmpdir } from 'node:os';
-import { fileURLToPath } from 'node:url';
 import { afterEach, beforeAll } from '@jest/globals';
-import { BuiltProgram } from './gateway-process.js';
+import { type Command, runCommand } from '../../src/cli/command.js';
+import { loadConfig } from '../../src/config/environment.js';
 import { ENCRYPTION_KEY, startTestApp, type TestApp } from './test-app.js';
 import { testDatabase } from './test-database.js';
 
 const KEY_FORM = /tg_[0-9A-Za-z]{8}_[0-9A-Za-z]{49}/g;
 
-/** A built command of `src/cli` on this worker's database, after it has exited. */
-export async function runCommand(
-  name: string,
+export interface CommandRun {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a command of the command line with only these settings. */
+export async function runWithSettings(
+  command: Command,
+  words: readonly string[],
+  settings: Readonly<Record<string, string>>,
+): Promise<CommandRun> {
+  let stdout = '';
+  let stderr = '';
+  const code = await runCommand(command, {
+    words,
+    readSettings: () => loadConfig(settings),
+    print: (text) => void (stdout += text),
+    printError: (text) => void (stderr += text),
+  });
+  return { code, stdout, stderr };
+}
+
+/** Runs a command of the command line on this worker's database. */
+export async function runOnTestDatabase(
+  command: Command,
   words: readonly string[] = [],
   settings: Readonly<Record<string, string>> = {},
-): Promise<BuiltProgram> {
-  const file = fileURLToPath(new URL(`../../dist/src/cli/${name}.js`, import.meta.url));
-  const environment = { ...(await testDatabase()).settings, TOLLGATE_ENCRYPTION_KEY: ENCRYPTION_KEY, ...settings };
-  const program = new BuiltProgram(file, environment, tmpdir(), words);
-  await program.exitCode();
-  return program;
+): Promise<CommandRun> {
+  const database = await testDatabase();
+  return runWithSettings(command, words, {
+    ...database.settings,
+    TOLLGATE_ENCRYPTION_KEY: ENCRYPTION_KEY,
+    ...settings,
+  });
 }
 
 /** The gateway keys that a command prints. */
-export function keysIn({ stdout, stderr }: BuiltProgram): readonly string[] {
+export function keysIn({ stdout, stderr }: CommandRun): readonly string[] {
   return (stdout + stderr).match(KEY_FORM) ?? [];
 }
 

@@ -1,8 +1,6 @@
-import 'reflect-metadata';
 import { readFile } from 'node:fs/promises';
 import { posix } from 'node:path';
 import axios from 'axios';
-import { messageForOperator } from '../common/errors/describe-error.js';
 import { Clock } from '../common/time/clock.js';
 import type { AppConfig } from '../config/environment.js';
 import { EgressPolicy } from '../upstream/egress/egress-policy.js';
@@ -10,33 +8,24 @@ import { guardedHttp } from '../upstream/egress/guarded-http.js';
 import { loneSender } from '../upstream/egress/lone-sender.js';
 import { importPrices, PRICE_LIST_FORMATS, type PriceListFile } from '../usage/prices/importers/import-prices.js';
 import { reportLines } from '../usage/prices/importers/import-report.js';
-import { readCommandSettings, onDatabase } from './command.js';
-import { exitWithError } from './fail.js';
+import { type CommandCall, UsageError } from './command.js';
+import { assertDatabase, onDatabase } from './on-database.js';
+
 const USAGE = `usage: npm run prices:import -- <${PRICE_LIST_FORMATS.join('|')}> <file or https URL> [--accept]`;
 const LIMITS = { timeoutMs: 30_000, maxRequestBytes: 0, maxResponseBytes: 32 * 1024 * 1024 } as const;
 
-const words = process.argv.slice(2);
-const accept = words.includes('--accept');
-const [word, location, ...others] = words.filter((argument) => argument !== '--accept');
-const format = PRICE_LIST_FORMATS.find((known) => known === word);
-
-if (format === undefined || location === undefined || others.length > 0) exitWithError(USAGE, 2);
-else {
-  try {
-    const settings = readCommandSettings();
-    const { name, text } = await read(location, settings);
-    await write(settings, { format, name, text });
-  } catch (error) {
-    exitWithError(messageForOperator(error), 1);
-  }
-}
-
-async function write(settings: AppConfig, file: PriceListFile): Promise<void> {
+export async function importPriceList({ words, readSettings, print }: CommandCall): Promise<number> {
+  const accept = words.includes('--accept');
+  const [word, location, ...others] = words.filter((argument) => argument !== '--accept');
+  const format = PRICE_LIST_FORMATS.find((known) => known === word);
+  if (format === undefined || location === undefined || others.length > 0) throw new UsageError(USAGE);
+  const settings = assertDatabase(readSettings());
+  const file = { format, ...(await read(location, settings)) };
   const outcome = await onDatabase(settings, (dataSource) => {
     return importPrices(dataSource, file, { accept, clock: new Clock() });
   });
-  for (const line of reportLines(outcome)) process.stdout.write(`${line}\n`);
-  if (!outcome.isWritten) process.exitCode = 1;
+  for (const line of reportLines(outcome)) print(`${line}\n`);
+  return outcome.isWritten ? 0 : 1;
 }
 
 async function read(place: string, settings: AppConfig): Promise<Pick<PriceListFile, 'name' | 'text'>> {

@@ -1,21 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import { tmpdir } from 'node:os';
-import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { DataSource } from 'typeorm';
+import { rewrapKeys } from '../src/cli/rewrap-keys.js';
 import { SEALED_COLUMNS } from '../src/cli/sealed-columns.js';
 import { KeyRing, parseMasterKey } from '../src/sealing/key-ring.js';
 import { rewrapColumn } from '../src/sealing/rewrap.js';
 import type { SealedColumn } from '../src/sealing/sealed-column.js';
 import { Sealer } from '../src/sealing/sealer.js';
+import { type CommandRun, runOnTestDatabase } from './support/command.js';
 import { type FakeProvider, json, onlyCall, startFakeProvider } from './support/fake-provider.js';
-import { BuiltProgram } from './support/gateway-process.js';
 import { GatewayClient } from './support/gateway-client.js';
 import { AWS_ACCESS_KEY_ID, AWS_SECRET, BEDROCK_MODEL } from './support/rerank-gateway.js';
 import { startTestApp, type TestApp } from './support/test-app.js';
-import { testDatabase } from './support/test-database.js';
 
-const REWRAP = fileURLToPath(new URL('../dist/src/cli/rewrap-keys.js', import.meta.url));
 const OLD = randomBytes(32).toString('base64');
 const NEW = randomBytes(32).toString('base64');
 const OLD_ID = parseMasterKey(OLD).id;
@@ -94,11 +91,8 @@ async function sealedBy({ dataSource }: TestApp): Promise<readonly string[]> {
 }
 
 /** Runs `npm run keys:rewrap` on this worker's database. */
-async function runRewrap(keys: Readonly<Record<string, string>>): Promise<BuiltProgram> {
-  const environment = { ...(await testDatabase()).settings, ...keys };
-  const program = new BuiltProgram(REWRAP, environment, tmpdir());
-  await program.exitCode();
-  return program;
+function runRewrap(keys: Readonly<Record<string, string>>): Promise<CommandRun> {
+  return runOnTestDatabase(rewrapKeys, [], keys);
 }
 
 /** The column, with a hook that runs before each value is replaced. */
@@ -164,7 +158,7 @@ describe('keys:rewrap', () => {
 
     const program = await runRewrap(ROTATING);
     expect(program.stderr).toBe('');
-    expect(await program.exitCode()).toBe(0);
+    expect(program.code).toBe(0);
     expect(program.stdout.split('\n')).toEqual([
       'server_secrets.sealed_value: 2 re-wrapped, 0 under the current key before',
       'secret_references.sealed_auth_config: 1 re-wrapped, 0 under the current key before',
@@ -195,7 +189,7 @@ describe('keys:rewrap', () => {
     const last = randomBytes(32).toString('base64');
     const keys = { TOLLGATE_ENCRYPTION_KEY: last, TOLLGATE_ENCRYPTION_KEYS_PREVIOUS: NEW };
     const program = await runRewrap(keys);
-    expect(await program.exitCode()).toBe(1);
+    expect(program.code).toBe(1);
     expect(program.stderr).toMatch(`virtual_keys.sealed_key: 1 not re-wrapped`);
     expect(program.stderr).toMatch(`master key ${OLD_ID} is not configured`);
     expect(program.stdout).toMatch('virtual_keys.sealed_key: 1 re-wrapped, 0 under');

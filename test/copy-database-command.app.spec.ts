@@ -2,21 +2,19 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Client } from 'pg';
+import { copyEmbeddedDatabase } from '../src/cli/copy-database.js';
+import { type CommandRun, runWithSettings } from './support/command.js';
 import { eventually } from './support/eventually.js';
 import { type FakeProvider, onlyCall, startFakeProvider } from './support/fake-provider.js';
 import { GatewayClient } from './support/gateway-client.js';
-import { BuiltProgram, GatewayProcess } from './support/gateway-process.js';
 import { makeOwnDatabase, type OwnDatabase } from './support/own-database.js';
 import { databaseServer, onServer } from './support/services.js';
+import { startTestApp, type TestApp } from './support/test-app.js';
 import { scored } from './support/usage-gateway.js';
 
-const PROGRAM = fileURLToPath(new URL('../dist/src/cli/copy-database.js', import.meta.url));
-const SETTINGS = { EGRESS_ALLOW: '127.0.0.1' };
 const RERANK = { model: 'rerank-v3.5', query: 'keys', documents: ['keys', 'locks'] };
-const ADMIN_KEY = /tg_[0-9A-Za-z]{8}_[0-9A-Za-z]{49}/;
 /** A random key, which has no owner. */
 const OTHER_KEY = randomBytes(32).toString('base64');
 
@@ -24,7 +22,7 @@ jest.setTimeout(120_000);
 
 let folder: string;
 let provider: FakeProvider;
-let gateway: GatewayProcess | undefined;
+let gateway: TestApp | undefined;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'tollgate-move-'));
@@ -37,29 +35,30 @@ afterAll(async () => {
 });
 afterEach(() => stop());
 
-async function start(settings: Readonly<Record<string, string>> = {}): Promise<string> {
-  gateway = new GatewayProcess({ ...SETTINGS, ...settings }, folder);
-  return gateway.url();
+function dataDir(): string {
+  return join(folder, 'data');
+}
+
+/** A gateway on the embedded database of the folder, unless the settings name another database. */
+async function start(settings: Readonly<Record<string, string>> = {}): Promise<GatewayClient> {
+  const embedded = { DATA_DIR: dataDir(), DATABASE_URL: '', TOLLGATE_ENCRYPTION_KEY: '' };
+  gateway = await startTestApp({ ...embedded, ...settings }, true);
+  return new GatewayClient(gateway.url);
 }
 
 async function stop(): Promise<void> {
-  gateway?.signal('SIGTERM');
-  await gateway?.exitCode();
+  await gateway?.close();
   gateway = undefined;
 }
 
-/** Runs `npm run database:copy` in the folder. */
-async function copy(settings: Readonly<Record<string, string>>, words: readonly string[] = []): Promise<BuiltProgram> {
-  const program = new BuiltProgram(PROGRAM, settings, folder, words);
-  await program.exitCode();
-  return program;
+/** Runs `npm run database:copy` on the folder. */
+function copy(settings: Readonly<Record<string, string>>, words: readonly string[] = []): Promise<CommandRun> {
+  return runWithSettings(copyEmbeddedDatabase, words, { DATA_DIR: dataDir(), ...settings });
 }
 
-/** Creates one resource of each kind and returns the first admin key. */
-async function fill(): Promise<string> {
-  const url = await start();
-  const key = ADMIN_KEY.exec(gateway?.stdout ?? '')?.[0] ?? '';
-  const admin = new GatewayClient(url).as(key);
+/** Creates one resource of each kind. */
+async function fill(): Promise<void> {
+  const admin = await start();
   await admin.createKey({ scopes: ['completions.write'] });
   const config = { base_url: provider.url };
   await admin.create('/v1/virtual-keys', { name: 'cohere', provider: 'cohere', key: 'credential', config });
@@ -72,7 +71,6 @@ async function fill(): Promise<string> {
   await rerank(admin);
   await eventually(async () => (await countedFor(admin)).includes('0.002'));
   await stop();
-  return key;
 }
 
 async function rerank(client: GatewayClient): Promise<void> {
@@ -91,13 +89,12 @@ async function countedFor(client: GatewayClient): Promise<string> {
 onServer('database:copy (needs DATABASE_URL for a database to copy into)', () => {
   const LISTS = ['api-keys', 'virtual-keys', 'webhooks', 'mcp-servers', 'audit-logs', 'policies/usage-limits'];
   let database: OwnDatabase;
-  let adminKey: string;
   let masterKey: string;
 
   beforeAll(async () => {
     database = await makeOwnDatabase(databaseServer ?? '');
-    adminKey = await fill();
-    masterKey = readFileSync(join(folder, 'data/encryption.key'), 'utf8');
+    await fill();
+    masterKey = readFileSync(join(dataDir(), 'encryption.key'), 'utf8');
   });
   afterAll(() => database.drop());
 
@@ -125,7 +122,7 @@ onServer('database:copy (needs DATABASE_URL for a database to copy into)', () =>
       ['a wrong setting', [], { PORT: 'http' }, '- PORT ', 1],
     ])('copies nothing for %s', async (_what, words, wrong, message, code) => {
       const program = await copy({ ...settings(masterKey), ...wrong }, words);
-      expect([program.stdout, await program.exitCode()]).toEqual(['', code]);
+      expect([program.stdout, program.code]).toEqual(['', code]);
       expect(program.stderr).toContain(message);
       expect(program.stderr).not.toMatch(/^\s+at /m);
       expect(readdirSync(folder)).toEqual(['data']);
@@ -133,11 +130,11 @@ onServer('database:copy (needs DATABASE_URL for a database to copy into)', () =>
 
     it('copies nothing under a wrong master key and names the matching one without showing it', async () => {
       const program = await copy(settings(OTHER_KEY));
-      expect([program.stdout, await program.exitCode()]).toEqual(['', 1]);
+      expect([program.stdout, program.code]).toEqual(['', 1]);
       expect(program.stderr).toMatch(
         /server_secrets.sealed_value: \d not opened: .*master key \w{8} is not configured/,
       );
-      expect(program.stderr).toContain(`the content of ${join('data', 'encryption.key')}`);
+      expect(program.stderr).toContain(`the content of ${join(dataDir(), 'encryption.key')}`);
       expect(program.stderr).not.toContain(masterKey);
       expect(program.stderr).not.toContain(OTHER_KEY);
     });
@@ -145,8 +142,8 @@ onServer('database:copy (needs DATABASE_URL for a database to copy into)', () =>
     it('copies nothing while a gateway uses the folder', async () => {
       await start();
       const program = await copy(settings(masterKey));
-      expect(await program.exitCode()).toBe(1);
-      expect(program.stderr).toContain(`is in use by another gateway (process ${String(gateway?.pid)})`);
+      expect(program.code).toBe(1);
+      expect(program.stderr).toContain(`is in use by another gateway (process ${process.pid})`);
     });
   });
 
@@ -161,19 +158,18 @@ onServer('database:copy (needs DATABASE_URL for a database to copy into)', () =>
     }
 
     beforeAll(async () => {
-      const admin = new GatewayClient(await start()).as(adminKey);
+      const admin = await start();
       before = [...(await lists(admin)), await countedFor(admin)];
       await stop();
       const program = await copy(settings(masterKey));
-      expect([program.stderr, await program.exitCode()]).toEqual(['', 0]);
+      expect([program.stderr, program.code]).toEqual(['', 0]);
       const counts = ['organisations: 1', 'api_keys: 2', 'virtual_keys: 2', 'usage_events: 1', 'mcp_servers: 1'];
       for (const count of counts) expect(program.stdout).toContain(`${count} copied\n`);
     });
 
     it('keeps keys, credentials and counts in the copied database, also under another master key', async () => {
       const moved = { ...settings(OTHER_KEY), TOLLGATE_ENCRYPTION_KEYS_PREVIOUS: masterKey };
-      const admin = new GatewayClient(await start(moved)).as(adminKey);
-      expect(gateway?.stdout).not.toMatch(ADMIN_KEY);
+      const admin = await start(moved);
       expect([...(await lists(admin)), await countedFor(admin)]).toEqual(before);
       await rerank(admin);
       await eventually(async () => (await countedFor(admin)).includes('0.004'));
@@ -183,7 +179,7 @@ onServer('database:copy (needs DATABASE_URL for a database to copy into)', () =>
 
     it('does not copy into a database that has rows', async () => {
       const program = await copy(settings(masterKey));
-      expect([program.stdout, await program.exitCode()]).toEqual(['', 1]);
+      expect([program.stdout, program.code]).toEqual(['', 1]);
       expect(program.stderr).toMatch(
         /^Nothing was copied: the database of DATABASE_URL is not empty: its table \w+ has rows\n$/,
       );

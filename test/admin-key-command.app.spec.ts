@@ -1,18 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { SCOPES } from '../src/access/scopes.js';
+import { makeAdminKey } from '../src/cli/make-admin-key.js';
 import { readArray } from '../src/common/json/read.js';
-import { gatewayBetweenCommands, keysIn, runCommand } from './support/command.js';
-import type { BuiltProgram } from './support/gateway-process.js';
+import { type CommandRun, gatewayBetweenCommands, keysIn, runOnTestDatabase } from './support/command.js';
 import { GatewayClient } from './support/gateway-client.js';
 import { jsonOf } from './support/send.js';
 import { ADMIN_KEY } from './support/test-app.js';
 import { testDatabase } from './support/test-database.js';
 
-jest.setTimeout(60_000);
-
-function run(words?: readonly string[], settings?: Readonly<Record<string, string>>): Promise<BuiltProgram> {
-  return runCommand('make-admin-key', words, settings);
+function run(words?: readonly string[], settings?: Readonly<Record<string, string>>): Promise<CommandRun> {
+  return runOnTestDatabase(makeAdminKey, words, settings);
 }
 
 describe('keys:admin', () => {
@@ -22,7 +20,7 @@ describe('keys:admin', () => {
     'keys:admin adds a key with every scope and keeps the existing keys: %j',
     async (words) => {
       const program = await run(words);
-      expect([program.stderr, await program.exitCode()]).toEqual(['', 0]);
+      expect([program.stderr, program.code]).toEqual(['', 0]);
       const [key = '', ...more] = keysIn(program);
       expect(more).toEqual([]);
 
@@ -45,7 +43,7 @@ describe('keys:admin', () => {
     ['a wrong setting', [], { PORT: 'http' }, '- PORT ', 1],
   ])('keys:admin creates no key for %s', async (_what, words, settings, message, code) => {
     const program = await run(words, settings);
-    expect(await program.exitCode()).toBe(code);
+    expect(program.code).toBe(code);
     expect(program.stderr).toContain(message);
     expect(program.stderr).not.toMatch(/^\s+at /m);
     expect(keysIn(program)).toEqual([]);
@@ -54,7 +52,7 @@ describe('keys:admin', () => {
   it('keys:admin refuses an empty database, which the first start sets up', async () => {
     await (await testDatabase()).empty();
     const program = await run();
-    expect(await program.exitCode()).toBe(1);
+    expect(program.code).toBe(1);
     expect(program.stderr).toContain('no organisation default');
     const { url } = await gateway.start();
     expect((await new GatewayClient(url).get('/v1/api-keys')).status).toBe(200);

@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { describe, expect, it, jest } from '@jest/globals';
-import { gatewayBetweenCommands, keysIn, runCommand } from './support/command.js';
-import type { BuiltProgram } from './support/gateway-process.js';
+import { describe, expect, it } from '@jest/globals';
+import { createOrganisation } from '../src/cli/create-organisation.js';
+import { type CommandRun, gatewayBetweenCommands, keysIn, runOnTestDatabase } from './support/command.js';
 import { GatewayClient } from './support/gateway-client.js';
 import { testDatabase } from './support/test-database.js';
 
-jest.setTimeout(60_000);
-
-function run(...words: readonly string[]): Promise<BuiltProgram> {
-  return runCommand('create-organisation', words);
+function run(...words: readonly string[]): Promise<CommandRun> {
+  return runOnTestDatabase(createOrganisation, words);
 }
 
 describe('organisations:create', () => {
@@ -16,7 +14,7 @@ describe('organisations:create', () => {
 
   it('organisations:create adds an isolated organisation with a workspace and an admin key', async () => {
     const program = await run('acme', 'Acme Corporation');
-    expect([program.stderr, await program.exitCode()]).toEqual(['', 0]);
+    expect([program.stderr, program.code]).toEqual(['', 0]);
     const [key = '', ...more] = keysIn(program);
     expect(more).toEqual([]);
 
@@ -36,7 +34,7 @@ describe('organisations:create', () => {
     const slug = `o-${randomUUID()}`;
     expect(keysIn(await run(slug))).toHaveLength(1);
     const again = await run(slug);
-    expect([again.stderr, await again.exitCode()]).toEqual([`There is an organisation ${slug} already.\n`, 1]);
+    expect([again.stderr, again.code]).toEqual([`There is an organisation ${slug} already.\n`, 1]);
     expect(keysIn(again)).toEqual([]);
   });
 
@@ -51,14 +49,14 @@ describe('organisations:create', () => {
     ['a slug that is too long', ['a'.repeat(256)]],
   ])('organisations:create prints its usage for %s', async (_what, words) => {
     const program = await run(...words);
-    expect([await program.exitCode(), program.stdout]).toEqual([2, '']);
+    expect([program.code, program.stdout]).toEqual([2, '']);
     expect(program.stderr).toContain('usage: npm run organisations:create');
   });
 
   it('organisations:create refuses an empty database, which the first start sets up', async () => {
     await (await testDatabase()).empty();
     const program = await run('acme');
-    expect(await program.exitCode()).toBe(1);
+    expect(program.code).toBe(1);
     expect(program.stderr).toContain('the first start of the gateway makes one');
     const { url } = await gateway.start();
     expect((await new GatewayClient(url).get('/v1/api-keys')).status).toBe(200);
