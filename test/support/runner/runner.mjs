@@ -1,11 +1,14 @@
 // Runs spec files in a few Node processes that load each module once, for all of their files. jest's own runner gives
 // every file a vm context and so loads Nest, TypeORM and this gateway again for each: most of a run's time.
 import { fork } from 'node:child_process';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
 const WORKER = fileURLToPath(new URL('worker.mjs', import.meta.url));
 const TYPESCRIPT = new URL('typescript.mjs', import.meta.url).href;
+
+/** Two that start gateways keep two cores busy. Beside a third spec, connections would time out. */
+const MOST_PROCESS_SPECS = 2;
 
 export default class SharedModulesRunner {
   supportsEventEmitters = false;
@@ -15,9 +18,12 @@ export default class SharedModulesRunner {
   }
 
   async runTests(tests, watcher, onStart, onResult, onFailure) {
+    // The sequencer puts the specs that start gateways first.
     const waiting = [...tests];
+    const noProcessSpecWaits = new EventEmitter();
     const runInTurn = async (worker) => {
       for (let test = waiting.shift(); test !== undefined && !watcher.isInterrupted(); test = waiting.shift()) {
+        if (waiting.length === 0 || !isOfProcess(waiting[0])) noProcessSpecWaits.emit('reached');
         await onStart(test);
         try {
           await onResult(test, await worker.run(test));
@@ -25,12 +31,23 @@ export default class SharedModulesRunner {
           await onFailure(test, error);
         }
       }
+      noProcessSpecWaits.emit('reached');
       await worker.end();
     };
     const count = Math.min(this.globalConfig.maxWorkers, tests.length);
     const workers = Array.from({ length: count }, (_, index) => new SpecWorker(index + 1, this.globalConfig));
-    await Promise.all(workers.map(runInTurn));
+    const later = tests.some(isOfProcess) ? once(noProcessSpecWaits, 'reached') : undefined;
+    await Promise.all(
+      workers.map(async (worker, index) => {
+        if (index >= MOST_PROCESS_SPECS) await later;
+        await runInTurn(worker);
+      }),
+    );
   }
+}
+
+function isOfProcess({ context }) {
+  return context.config.displayName.name === 'process';
 }
 
 /** One process at a time, and another one after a file that leaves its process unfit for more. */
