@@ -1,5 +1,7 @@
 // What a client without a key learns at an MCP address, and how it finds a way in.
 import { generateKeyPairSync } from 'node:crypto';
+import type { RequestListener } from 'node:http';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { registerClient } from '@modelcontextprotocol/sdk/client/auth.js';
 import { SignJWT } from 'jose';
@@ -134,6 +136,26 @@ describe('a page in front of a server', () => {
     expect(jsonOf(answer)).toMatchObject({ id: 1, error: { data: { code: 'provider_invalid_response' } } });
     expect(answer.text).toContain('text/html');
     expect(answer.text).not.toContain('Log in</html>');
+  });
+
+  const PAGE = '<!doctype html><title>Log in</title>';
+
+  it.each<readonly [string, RequestListener]>([
+    ['JSON', plain(200, { 'content-type': 'application/json' }, PAGE)],
+    [
+      'JSON, compressed',
+      plain(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' }, gzipSync(PAGE)),
+    ],
+    ['an event stream', plain(200, { 'content-type': 'text/event-stream' }, PAGE)],
+    ['JSON without a body', plain(200, { 'content-type': 'application/json' }, '')],
+    ['an event stream without events', plain(200, { 'content-type': 'text/event-stream' }, '')],
+    ['nothing', plain(200, {}, '')],
+  ])('is an error of the server where its type says %s', async (_what, listener) => {
+    raw.answerWith(listener);
+    const answer = await post('/known/mcp', { 'x-gateway-api-key': ADMIN_KEY });
+    expect(answer.status).toBe(502);
+    expect(answer.headers['content-type']).toBe('application/json');
+    expect(jsonOf(answer)).toMatchObject({ id: 1, error: { data: { code: 'provider_invalid_response' } } });
   });
 });
 

@@ -62,7 +62,11 @@ export function json(value: unknown, status = 200, headers: Readonly<Record<stri
 }
 
 /** A head and an optional body, nothing else. */
-export function plain(status: number, headers: Readonly<Record<string, string>> = {}, body = ''): RequestListener {
+export function plain(
+  status: number,
+  headers: Readonly<Record<string, string>> = {},
+  body: string | Buffer = '',
+): RequestListener {
   return (_request, response) => response.writeHead(status, headers).end(body);
 }
 

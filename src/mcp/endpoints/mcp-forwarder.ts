@@ -39,6 +39,7 @@ export class McpForwarder {
       callerKey,
       holder: server,
       body,
+      expectsAnswer: call.message?.inspected.messages.some(({ kind }) => kind === 'request') ?? false,
       rpcId: () => rpcIdOf(call.message),
       hooks: this.hooks.hooksFor(call),
     });

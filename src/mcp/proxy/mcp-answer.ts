@@ -3,12 +3,15 @@ import { endInTime } from '../../common/http/closing-answers.js';
 import type { AnswerSink } from '../../upstream/stream-exchange.js';
 import { UpstreamFailure, type UpstreamHead } from '../../upstream/upstream.types.js';
 import type { McpForward, McpHooks } from './mcp-proxy.types.js';
-import { refusedBody } from './readable-answer.js';
+import { filterChain } from './filter-chain.js';
+import { checkedStart, refusedBody } from './readable-answer.js';
 import { clientHead, isEventStream, isPlain } from './response-head.js';
 
 const NO_HOOKS: McpHooks = {};
 /** TCP probes a silent client this often. Otherwise a client that disappears would keep its stream open. */
 const CLIENT_PROBE_MS = 30_000;
+/** The head of an answer waits this long for its first byte, which may still make it an error. */
+const HEAD_WAIT_MS = 100;
 
 /** One answer of an MCP server as the client gets it: its head, its filter, and how it may end. */
 export class McpAnswer {
@@ -16,6 +19,7 @@ export class McpAnswer {
   /** The headers that were set on the response: name, value, name, value …. */
   #head: readonly string[] = [];
   #onStreamOver: (() => void) | undefined;
+  #headWait: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly call: McpForward,
@@ -35,23 +39,27 @@ export class McpAnswer {
   readonly begin = (head: UpstreamHead): AnswerSink => {
     this.#hooks.onHead?.(head);
     const watcher = this.#hooks.bodyWatcher?.(head);
-    const { request, response, target } = this.call;
-    const filter = refusedBody(head, request.method, target.transport) ?? this.#hooks.bodyFilter?.(head);
-    if (filter && !isPlain(head)) {
+    const { request, response, target, expectsAnswer = false } = this.call;
+    const asked = { method: request.method, transport: target.transport, expectsAnswer };
+    const refused = refusedBody(head, asked);
+    const changed = refused ?? this.#hooks.bodyFilter?.(head);
+    if (changed && !isPlain(head)) {
       throw new UpstreamFailure('incomplete', 'the MCP server compressed an answer that has to be read');
     }
-    const { status, headers, flush } = clientHead(head, this.#hooks, filter !== undefined);
+    const start = refused ? undefined : checkedStart(head, asked);
+    const { status, headers, flush } = clientHead(head, this.#hooks, changed !== undefined);
     this.#head = headers;
     response.statusCode = status;
     for (let at = 0; at + 1 < headers.length; at += 2) response.setHeader(headers[at] ?? '', headers[at + 1] ?? '');
-    if (flush) response.flushHeaders();
+    if (flush && start === undefined) response.flushHeaders();
+    else if (flush) this.#headWait = setTimeout(() => response.flushHeaders(), HEAD_WAIT_MS);
     const isStream = isEventStream(head);
     if (isStream && request.method !== 'GET') this.openStream();
     const boundMs = isStream ? Infinity : this.idleMs;
     const isLeftOpen = (): boolean => !response.headersSent;
     return {
       stream: response,
-      filter,
+      filter: filterChain(start, changed),
       watcher,
       idleMs: boundMs,
       pauseMs: boundMs,
@@ -61,11 +69,15 @@ export class McpAnswer {
   };
 
   /** Call once, when the exchange is over. */
-  readonly over = (): void => this.#onStreamOver?.();
+  readonly over = (): void => {
+    clearTimeout(this.#headWait);
+    this.#onStreamOver?.();
+  };
 
   /** Removes the headers of the answer before an error replaces it: its encoding, session or length would be wrong for the error. */
   withdraw(): void {
     const { response } = this.call;
+    clearTimeout(this.#headWait);
     if (response.headersSent) return;
     for (let at = 0; at < this.#head.length; at += 2) response.removeHeader(this.#head[at] ?? '');
   }

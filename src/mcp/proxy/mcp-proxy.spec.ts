@@ -332,6 +332,20 @@ describe('McpProxy: the server fails', () => {
     await eventually(() => server.received[0]?.closedEarlyAt !== undefined);
   });
 
+  it.each(['text/event-stream', 'application/json'])('sends the head of a silent answer, %s', async (type) => {
+    let finish: () => void = () => undefined;
+    server.answerWith((_request, response) => {
+      response.writeHead(200, { 'content-type': type }).flushHeaders();
+      finish = () => response.end(': {}');
+    });
+    const { endpoint } = await start();
+    // Resolves with the head.
+    const answer = await fetch(endpoint, { method: 'POST', body: '{}' });
+    expect(answer.status).toBe(200);
+    finish();
+    expect(await answer.text()).toBe(': {}');
+  });
+
   it('allows the rest of an answer as much time as its head', async () => {
     server.answerWith((_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json' }).flushHeaders();

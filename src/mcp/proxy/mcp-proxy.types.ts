@@ -33,6 +33,8 @@ export interface McpForward {
   readonly holder?: ConnectionHolder | undefined;
   /** The whole body of a POST, sent as it is. Other methods have none. */
   readonly body?: Buffer | undefined;
+  /** Whether the body has a JSON-RPC request, so that an empty answer is an error. Default: no. */
+  readonly expectsAnswer?: boolean;
   /** The id for errors of the gateway; null when no single request was read. */
   readonly rpcId?: () => RpcId;
   readonly hooks?: McpHooks;
