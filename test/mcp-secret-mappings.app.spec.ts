@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { McpServer } from '../src/mcp/servers/mcp-server.entity.js';
 import { eventually } from './support/eventually.js';
 import type { GatewayClient } from './support/gateway-client.js';
-import { json, type RawMcpServer, startRawMcpServer } from './support/mcp-raw-server.js';
+import { json, plain, type RawMcpServer, startRawMcpServer } from './support/mcp-raw-server.js';
 import { SecretGateway } from './support/secret-gateway.js';
 import { requestLine } from './support/request-line.js';
 import { type Answer, brokenRulesOf, jsonOf, refusalOf, send } from './support/send.js';
@@ -173,10 +173,12 @@ describe('an MCP server with a mapped header', () => {
     const { id, path, url } = await make();
     const answers = [
       await gateway.admin.get(path),
-      await gateway.admin.post(`${path}/test`),
       await gateway.admin.post(`${path}/preview-headers`),
       await call(url),
     ];
+    // A refusal, which ends the test at once.
+    server.answerWith(plain(403));
+    answers.push(await gateway.admin.post(`${path}/test`));
     const rows: unknown = await gateway.app.dataSource.query('SELECT * FROM "mcp_servers" WHERE "id" = $1', [id]);
     const texts = [...answers.map(({ text }) => text), JSON.stringify(rows), gateway.app.log()];
     for (const text of texts) expect(text).not.toContain('token-from-the-vault');
