@@ -1,6 +1,7 @@
-import { Transform } from 'node:stream';
+import { Duplex } from 'node:stream';
 import * as zlib from 'node:zlib';
 import { UpstreamFailure, type UpstreamHead } from './upstream.types.js';
+import { zstdDecoder } from './zstd-decoder.js';
 
 /** RFC 9659: a decoder of HTTP needs a window of 8 MiB at most. The library would allow 128 MiB. */
 const MAX_ZSTD_WINDOW_LOG = 23;
@@ -14,7 +15,7 @@ const ZLIB_METHOD = 8;
 const METHOD_BITS = 0x0f;
 const PARTIAL_CONTENT = 206;
 
-/** Node 20 has none, and its types neither. */
+/** Node has it since 22.15, and the types of Node 20 do not. */
 const createZstd: unknown = Reflect.get(zlib, 'createZstdDecompress');
 const WINDOW_PARAMETER: unknown = Reflect.get(zlib.constants, 'ZSTD_d_windowLogMax');
 
@@ -36,7 +37,7 @@ export interface DecodedParts {
  */
 export class BodyDecoder {
   readonly #codings: readonly Coding[];
-  readonly #stages: Transform[] = [];
+  readonly #stages: Duplex[] = [];
   #encodedBytes = 0;
   #decodedBytes = 0;
 
@@ -81,7 +82,7 @@ export class BodyDecoder {
   }
 
   /** The first stage. Made with the first bytes, which say what kind of deflate it is. */
-  #open(chunk: Buffer): Transform {
+  #open(chunk: Buffer): Duplex {
     const [known] = this.#stages;
     if (known !== undefined) return known;
     // The coding that was applied last is the first to be undone.
@@ -137,15 +138,14 @@ function codingOf(name: string): Coding | undefined {
       return 'gzip';
     case 'deflate':
     case 'br':
-      return name;
     case 'zstd':
-      return typeof createZstd === 'function' ? name : undefined;
+      return name;
     default:
       return undefined;
   }
 }
 
-function decoderOf(coding: Coding, firstBytes: Buffer | undefined): Transform {
+function decoderOf(coding: Coding, firstBytes: Buffer | undefined): Duplex {
   switch (coding) {
     case 'gzip':
       return zlib.createGunzip();
@@ -160,10 +160,10 @@ function decoderOf(coding: Coding, firstBytes: Buffer | undefined): Transform {
   }
 }
 
-function createZstdDecoder(): Transform {
+function createZstdDecoder(): Duplex {
+  if (typeof createZstd !== 'function') return zstdDecoder(2 ** MAX_ZSTD_WINDOW_LOG);
   const params = { [String(WINDOW_PARAMETER)]: MAX_ZSTD_WINDOW_LOG };
-  const decoder: unknown =
-    typeof createZstd === 'function' ? Reflect.apply(createZstd, undefined, [{ params }]) : undefined;
-  if (decoder instanceof Transform) return decoder;
-  throw new Error('this Node has no zstd');
+  const decoder: unknown = Reflect.apply(createZstd, undefined, [{ params }]);
+  if (decoder instanceof Duplex) return decoder;
+  throw new Error('the zstd decoder of Node is not a stream');
 }
