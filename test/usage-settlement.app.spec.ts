@@ -141,6 +141,21 @@ describe.each([
   });
 });
 
+describe('a call that costs nothing', () => {
+  it.each<[string, () => string, Reply]>([
+    ['refuses it', () => gateway.cohere, json({ message: 'no' }, 400)],
+    ['keeps failing', () => gateway.cohere, json({}, 503)],
+    ['charges nothing', () => gateway.cohere, scored(0)],
+    ['cannot be reached', () => nowhere, scored()],
+  ])('leaves no group behind when the provider %s', async (_what, virtualKey, reply) => {
+    const policyId = await gateway.limit({ credit_limit: 1 });
+    gateway.provider.replyWith(reply);
+    await gateway.rerank(virtualKey(), REQUEST);
+    await eventually(async () => (await gateway.books.open()) === 0);
+    expect(await gateway.admin.list(`/v1/policies/usage-limits/${policyId}/entities`)).toEqual([]);
+  });
+});
+
 describe('a provider that bills by token', () => {
   it("charges the provider's own token count to the billionth of a dollar", async () => {
     const voyage = await gateway.virtualKey('voyage');

@@ -39,6 +39,8 @@ DECLARE
   -- Reservations that are extended.
   x_ids uuid[];
   v_touched uuid[] := '{}'; v_more uuid[]; v_spent bigint[]; v_held bigint[];
+  -- Settlements that may come to nothing, buckets in which nothing may be left after them, and the last ones of their groups.
+  s_free uuid[]; v_emptied uuid[] := '{}'; v_last uuid[] := '{}';
   -- Of p_buckets, by their place. The id is null while there is no row; the group is policy and window; the limit is that of
   -- a bucket whose next refusal is to be noted.
   b_id uuid[] := '{}'; b_locked uuid[]; b_unit text[]; b_used bigint[]; b_reserved bigint[]; b_group integer[]; b_needed boolean[];
@@ -57,8 +59,10 @@ BEGIN
   SELECT array_agg(q.id) INTO x_ids
   FROM jsonb_to_recordset(p_reserves) AS q(id uuid, is_extension boolean) WHERE q.is_extension;
   IF p_settles <> '[]' OR x_ids IS NOT NULL THEN
-    SELECT COALESCE(array_agg(s.id), '{}'), array_agg(s.id) FILTER (WHERE s.is_final) INTO s_ids, s_final
-    FROM jsonb_to_recordset(p_settles) AS s(id uuid, is_final boolean);
+    SELECT COALESCE(array_agg(s.id), '{}'), array_agg(s.id) FILTER (WHERE s.is_final),
+      array_agg(s.id) FILTER (WHERE s.is_released OR s.cost_nano = 0 OR s.tokens = 0)
+    INTO s_ids, s_final, s_free
+    FROM jsonb_to_recordset(p_settles) AS s(id uuid, is_final boolean, is_released boolean, cost_nano bigint, tokens bigint);
     SELECT COALESCE(array_agg(DISTINCT r.id) FILTER (WHERE r.id = ANY (s_ids)), '{}'),
       COALESCE(array_agg(DISTINCT c.id) FILTER (WHERE c.id IS NOT NULL), '{}')
     INTO s_found, v_touched
@@ -98,27 +102,45 @@ BEGIN
     END IF;
   END IF;
 
-  -- 2. Find and lock the buckets. Where one is missing, no other statement may make buckets of that policy until this one is over.
+  IF s_free IS NOT NULL THEN
+    SELECT COALESCE(array_agg(DISTINCT b.id), '{}') INTO v_emptied
+    FROM usage_reservations r, unnest(r.bucket_ids, r.amounts) AS c(id, held) JOIN usage_buckets b ON b.id = c.id
+    WHERE r.id = ANY (s_free) AND c.held > 0 AND b.used = 0;
+  END IF;
+
+  -- 2. Find and lock the buckets. Where one is missing or may go, no other statement may make buckets of that policy until this
+  -- one is over.
   -- Hash and window are compared as a pair, as a range of one, which only the primary key can look up: of plain equality a
   -- planner without statistics makes a search in the index of ordinals, through all buckets of the policy.
-  IF v_count > 0 THEN
+  IF v_count > 0 OR v_emptied <> '{}' THEN
     FOR v_try IN 1 .. 2 LOOP
-      SELECT array_agg(b.id ORDER BY k.place) INTO b_id
+      SELECT COALESCE(array_agg(b.id ORDER BY k.place), '{}') INTO b_id
       FROM ROWS FROM (jsonb_to_recordset(p_buckets) AS (policy_id uuid, bucket_hash varchar(22), window_id varchar(16)))
         WITH ORDINALITY AS k(policy_id, bucket_hash, window_id, place)
       LEFT JOIN usage_buckets b ON b.policy_id = k.policy_id
         AND (b.bucket_hash, b.window_id) >= (k.bucket_hash, k.window_id)
         AND (b.bucket_hash, b.window_id) <= (k.bucket_hash, k.window_id);
-      EXIT WHEN v_try = 2 OR array_position(b_id, NULL) IS NULL;
+      EXIT WHEN v_try = 2 OR (array_position(b_id, NULL) IS NULL AND v_emptied = '{}');
       PERFORM pg_advisory_xact_lock(7160235, p.lock)
       FROM (
-        SELECT DISTINCT hashtext(k.policy_id::text) AS lock
+        SELECT hashtext(k.policy_id::text) AS lock
         FROM ROWS FROM (jsonb_to_recordset(p_buckets) AS (policy_id uuid)) WITH ORDINALITY AS k(policy_id, place)
-        WHERE b_id[k.place] IS NULL ORDER BY 1
+        WHERE b_id[k.place] IS NULL
+        UNION SELECT hashtext(b.policy_id::text) FROM usage_buckets b WHERE b.id = ANY (v_emptied) ORDER BY 1
       ) p;
     END LOOP;
   END IF;
-  PERFORM FROM usage_buckets b WHERE b.id = ANY (v_touched || b_id) ORDER BY b.id FOR UPDATE;
+  IF v_emptied <> '{}' THEN
+    SELECT COALESCE(array_agg(l.id), '{}') INTO v_last
+    FROM (
+      SELECT b.policy_id, b.window_id, count(*) AS count FROM usage_buckets b WHERE b.id = ANY (v_emptied)
+      GROUP BY b.policy_id, b.window_id
+    ) g CROSS JOIN LATERAL (
+      SELECT b.id FROM usage_buckets b WHERE b.policy_id = g.policy_id AND b.window_id = g.window_id
+      ORDER BY b.ordinal DESC LIMIT g.count
+    ) l;
+  END IF;
+  PERFORM FROM usage_buckets b WHERE b.id = ANY (v_touched || b_id || v_last) ORDER BY b.id FOR UPDATE;
 
   -- 3a. Settle: from reserved to used, and into the ledger. The whole of what is held is given back, whatever was used.
   IF s_found <> '{}' THEN
@@ -408,5 +430,10 @@ BEGIN
     IF v_more IS NOT NULL THEN
       PERFORM usage_apply(v_more, v_spent, v_held);
     END IF;
+  END IF;
+
+  -- 7. A call that came to nothing leaves no bucket behind that was made for it.
+  IF v_emptied <> '{}' THEN
+    PERFORM usage_drop_empty(v_emptied);
   END IF;
 END $$;

@@ -1,6 +1,5 @@
--- Deletes a bucket: its group starts from nothing with its next call. The ledger keeps what it counted. The last bucket of the
--- policy and window takes its ordinal, which counts the buckets. Returns 'deleted', 'in_use' (calls in flight are reserved
--- in it), or 'missing'. Locks as usage_batch does: first the right to make buckets of the policy, then buckets by id.
+-- Deletes a bucket: its group starts from nothing with its next call. The ledger keeps what it counted. Returns 'deleted',
+-- 'in_use' (calls in flight are reserved in it), or 'missing'. Locks as usage_batch does: first the right to make buckets of the policy, then buckets by id.
 CREATE OR REPLACE FUNCTION usage_delete_bucket(
   p_policy_id uuid, p_bucket_hash text, p_window_id text, p_organisation_id uuid
 ) RETURNS text
@@ -23,7 +22,6 @@ BEGIN
   IF EXISTS (SELECT FROM usage_reservations r WHERE NOT r.is_withdrawn AND v_bucket.id = ANY (r.bucket_ids)) THEN
     RETURN 'in_use';
   END IF;
-  DELETE FROM usage_buckets b WHERE b.id = v_bucket.id;
-  UPDATE usage_buckets b SET ordinal = v_bucket.ordinal WHERE b.id = v_last AND b.id <> v_bucket.id;
+  PERFORM usage_remove_bucket(v_bucket.id);
   RETURN 'deleted';
 END $$;

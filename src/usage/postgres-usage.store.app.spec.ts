@@ -365,7 +365,7 @@ describe('when an answer is lost after the database did the work', () => {
     database.breakages.push('answer lost', 'answer lost');
     await expect(store.reserve(reservationOf([charge]))).rejects.toThrow(StoreUnavailableError);
     await eventually(async () => (await seen.openReservations()) === 0);
-    expect(await seen.bucket(charge)).toEqual({ used: 0n, reserved: 0n, epoch: 0 });
+    expect(await seen.bucket(charge)).toBeUndefined();
   });
 
   it.each([
@@ -759,6 +759,34 @@ onServer('buckets that are deleted while calls go on (needs DATABASE_URL)', () =
       'SELECT count(*)::integer AS count, COALESCE(max(ordinal), 0) AS last FROM usage_buckets',
     );
     expect(ordinals.last).toBe(ordinals.count);
+  });
+});
+
+onServer('calls that cost nothing beside others, at two gateways (needs DATABASE_URL)', () => {
+  it('leave no bucket behind, lose no count, and never wait for each other in a circle', async () => {
+    const failed: unknown[] = [];
+    const observer = { ...NO_OBSERVER, batchFailed: (cause: unknown) => void failed.push(cause) };
+    const stores = [open(dataSource, {}, observer), open(dataSource, {}, observer)];
+    const policies = [chargeOf({ limit: 1_000n }), chargeOf({ limit: 1_000n })];
+    const group = (number: number): Charge[] => policies.map((charge) => ({ ...charge, bucketHash: `${number}` }));
+    const callers = Array.from({ length: 16 }, async (_, index) => {
+      const store = stores[index % stores.length] ?? open();
+      for (let call = 0; call < 40; call += 1) {
+        const number = (index + call) % 8;
+        const reservation = reservationOf(group(number));
+        expect((await store.reserve(reservation)).kind).toBe('admitted');
+        if (call % 4 === 0) await store.release(reservation.id, reservation.at);
+        else await store.settle(settlementOf(reservation, { figures: cost(number < 2 ? 1n : 0n) }));
+      }
+    });
+    await Promise.all(callers);
+    expect(failed).toEqual([]);
+    expect(await seen.drifting()).toEqual([]);
+    const left = await dataSource.query(
+      'SELECT bucket_hash AS hash, ordinal FROM usage_buckets ORDER BY policy_id, ordinal',
+    );
+    expect(left.map(({ ordinal }: { ordinal: number }) => ordinal)).toEqual([1, 2, 1, 2]);
+    expect(new Set(left.map(({ hash }: { hash: string }) => hash))).toEqual(new Set(['0', '1']));
   });
 });
 

@@ -308,7 +308,7 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       const reservation = await admit([charge]);
       await tested.store.release(reservation.id, reservation.at);
       await tested.store.release(reservation.id, reservation.at);
-      expect(await tested.bucket(charge)).toEqual({ used: 0n, reserved: 0n, epoch: 0 });
+      expect(await tested.bucket(charge)).toBeUndefined();
       await nothingWritten();
       const { id, at, dimensions } = reservationOf([]);
       const usage = { id, at, dimensions, ...settledAs(cost(3n)), source: 'provider' } as const;
@@ -625,6 +625,51 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       const charge = chargeOf();
       for (let group = 0; group < MAX_BUCKETS; group += 1) await spend({ ...charge, bucketHash: `${group}` }, 1n);
       await admit([charge], { bound: cost(0n) });
+      expect((await tested.store.reserve(reservationOf([charge]))).kind).toBe('crowded');
+    });
+
+    it.each(['cost', 'tokens'] as const)('leave no bucket of %s behind that was made for them', async (unit) => {
+      const charge = chargeOf({ unit });
+      const refused = await admit([charge], { bound: cost(10n, 10n) });
+      expect(await tested.bucket(charge)).toMatchObject({ reserved: 10n });
+      await tested.store.settle(settlementOf(refused, { figures: cost(0n) }));
+      expect(await tested.bucket(charge)).toBeUndefined();
+      const unsent = await admit([charge], { bound: cost(10n, 10n) });
+      await tested.store.release(unsent.id, unsent.at);
+      expect([await tested.bucket(charge), await tested.openReservations()]).toEqual([undefined, 0]);
+      expect(await tested.ledger()).toEqual([expect.objectContaining({ id: refused.id, amounts: [0n] })]);
+    });
+
+    it('leave a bucket that holds a call in flight, was charged, or was reset', async () => {
+      const [held, charged, reset] = [chargeOf(), chargeOf(), chargeOf()];
+      const other = await admit([held]);
+      const refused = [await admit([held, charged]), await admit([reset])];
+      await spend(charged, 1n);
+      await tested.store.reset(reset, ADJUSTMENT);
+      for (const call of refused) await tested.store.settle(settlementOf(call, { figures: cost(0n) }));
+      expect(await tested.bucket(held)).toEqual({ used: 0n, reserved: 10n, epoch: 0 });
+      expect(await tested.bucket(charged)).toEqual({ used: 1n, reserved: 0n, epoch: 0 });
+      expect(await tested.bucket(reset)).toEqual({ used: 0n, reserved: 0n, epoch: 1 });
+      await tested.store.settle(settlementOf(other));
+      expect(await tested.bucket(held)).toEqual({ used: 10n, reserved: 0n, epoch: 0 });
+    });
+
+    it('leave the bucket of a free call that is in flight', async () => {
+      const charge = chargeOf();
+      const refused = await admit([charge]);
+      const free = await admit([charge], { bound: cost(0n) });
+      await tested.store.settle(settlementOf(refused, { figures: cost(0n) }));
+      await tested.store.settle(settlementOf(free, { figures: cost(3n) }));
+      expect(await tested.bucket(charge)).toEqual({ used: 3n, reserved: 0n, epoch: 0 });
+    });
+
+    it('give back their places among the groups that a policy may have', async () => {
+      const charge = chargeOf();
+      const group = (number: number): Charge => ({ ...charge, bucketHash: `${number}` });
+      const calls: Reservation[] = [];
+      for (let number = 0; number < MAX_BUCKETS; number += 1) calls.push(await admit([group(number)]));
+      for (const call of calls.slice(1)) await tested.store.settle(settlementOf(call, { figures: cost(0n) }));
+      for (let number = 1; number < MAX_BUCKETS; number += 1) await spend(group(number + MAX_BUCKETS), 1n);
       expect((await tested.store.reserve(reservationOf([charge]))).kind).toBe('crowded');
     });
 

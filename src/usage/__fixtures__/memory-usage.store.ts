@@ -239,11 +239,22 @@ export class MemoryUsageStore implements UsageStore {
     const { reservation, charges } = open;
     this.reservations.delete(id);
     for (const { charge, amount } of charges) this.at(charge).reserved -= amount;
-    if (isReleased || this.events.has(id)) return true;
-    const { at, dimensions } = reservation;
-    const counted = charges.map(({ charge }) => charge);
-    this.note({ id, at, dimensions, ...settled }, counted);
+    if (!isReleased && !this.events.has(id)) {
+      const { at, dimensions } = reservation;
+      const counted = charges.map(({ charge }) => charge);
+      this.note({ id, at, dimensions, ...settled }, counted);
+    }
+    for (const { charge, amount } of charges) if (amount > 0n) this.dropEmpty(charge);
     return true;
+  }
+
+  /** A bucket of which nothing was ever used. */
+  private dropEmpty(charge: Charge): void {
+    const { used, reserved, epoch, isThresholdReached, isExhausted } = this.at(charge);
+    const open = [...this.reservations.values()].flatMap(({ charges }) => charges);
+    const isHeld = open.some((other) => nameOf(other.charge) === nameOf(charge));
+    const isUsed = used > 0n || reserved > 0n || epoch > 0 || isThresholdReached || isExhausted;
+    if (!isUsed && !isHeld) this.buckets.delete(nameOf(charge));
   }
 
   /** Puts the truth in the place of what was presumed. */
