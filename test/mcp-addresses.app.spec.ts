@@ -33,7 +33,7 @@ function definition(name: string, page: string): object {
     slug,
     url: mcp.raw.url(`/${name}`).href,
     allowed_origins: [page],
-    jwt_validation: { jwksUri: `${provider}/keys`, issuer: provider },
+    jwt_validation: { jwksUri: `${provider}/keys`, issuer: provider, advertise_issuer: true },
   };
 }
 

@@ -377,10 +377,10 @@ describe('a caller of an MCP server', () => {
     expect(raw.received).toEqual([]);
   });
 
-  it('refers a caller without a valid key to the identity provider of the server', async () => {
+  it('refers a caller without a valid key to the identity provider that the server advertises', async () => {
     const issuer = 'https://idp.example.com/';
     const { url, slug } = await register(raw.endpoint, {
-      jwt_validation: { jwksUri: 'https://idp.example.com/jwks', issuer },
+      jwt_validation: { jwksUri: 'https://idp.example.com/jwks', issuer, advertise_issuer: true },
     });
     const origin = gateway.url.replace('127.0.0.1', 'localhost');
     const metadata = `${origin}/.well-known/oauth-protected-resource/${slug}/mcp`;

@@ -14,7 +14,9 @@ import { ADMIN_KEY, startTestApp, type TestApp } from './support/test-app.js';
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const ORIGIN = 'https://mcp.example.com';
 const ISSUER = 'https://login.example.com';
+const COMPANY = 'https://company.example.com';
 const METADATA = '/.well-known/oauth-protected-resource';
+const unsigned = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url');
 const BODY = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
 
 let provider: Loopback;
@@ -37,6 +39,13 @@ beforeAll(async () => {
   const server = { name: 'A server', url: raw.endpoint.href };
   await admin.create('/v1/mcp-servers', { ...server, slug: 'known' });
   await admin.create('/v1/mcp-servers', { ...server, slug: 'disabled', enabled: false });
+  const company = { jwksUri, issuer: COMPANY };
+  await admin.create('/v1/mcp-servers', { ...server, slug: 'company', jwt_validation: company });
+  await admin.create('/v1/mcp-servers', {
+    ...server,
+    slug: 'required',
+    jwt_validation: { ...company, required: true },
+  });
   await admin.create('/v1/mcp-servers', {
     ...server,
     slug: 'claims',
@@ -64,7 +73,7 @@ async function facts(answer: Promise<Answer>, slug: string): Promise<unknown> {
 }
 
 describe('a caller without a key', () => {
-  const STRANGERS = ['unknown', 'disabled'];
+  const STRANGERS = ['unknown', 'disabled', 'company', 'required'];
 
   it.each([METADATA, `${METADATA}/default`])('reads the same metadata for every name below %s', async (base) => {
     const read = (slug: string, endpoint: string): Promise<unknown> =>
@@ -82,6 +91,10 @@ describe('a caller without a key', () => {
   it.each<readonly [string, Readonly<Record<string, string>>]>([
     ['no credential', {}],
     ['a token of no issuer', { authorization: 'Bearer abc.def.ghi' }],
+    [
+      'an old token of a provider',
+      { authorization: `Bearer ${unsigned({ alg: 'RS256' })}.${unsigned({ iss: COMPANY, exp: 1 })}.c2ln` },
+    ],
     ['another scheme', { authorization: 'Basic abc' }],
     ['a key that does not exist', { 'x-gateway-api-key': 'tg_nothing' }],
   ])('gets the same refusal for every name with %s', async (_what, headers) => {
@@ -92,7 +105,7 @@ describe('a caller without a key', () => {
   });
 
   it('finds no metadata and no challenge to follow where there is nowhere to log in', async () => {
-    for (const slug of ['known', 'unknown']) {
+    for (const slug of ['known', ...STRANGERS]) {
       expect((await send(`${keysOnly.url}${METADATA}/${slug}/mcp`, { method: 'GET' })).status).toBe(404);
       const { headers } = await post(`/${slug}/mcp`, {}, keysOnly);
       expect(headers['www-authenticate']).toBe('Bearer realm="tollgate"');
@@ -102,6 +115,29 @@ describe('a caller without a key', () => {
   it('gets 404 with a valid token for a name that no server has', async () => {
     const token = await tokenFor('unknown', { scope: 'mcp' });
     expect((await post('/unknown/mcp', { authorization: `Bearer ${token}` })).status).toBe(404);
+  });
+});
+
+describe('a caller with a key', () => {
+  it('learns where to log in at a server that requires tokens of its own provider', async () => {
+    const refused = await post('/required/mcp', { 'x-gateway-api-key': ADMIN_KEY });
+    expect(refused.status).toBe(401);
+    const address = /resource_metadata="([^"]*)"/.exec(String(refused.headers['www-authenticate']))?.[1] ?? '';
+    const { pathname, search } = new URL(address);
+    expect(pathname).toBe(`${METADATA}/required/mcp`);
+    const page = await send(gateway.url + pathname + search, { method: 'GET' });
+    expect(jsonOf(page)).toMatchObject({ resource: `${ORIGIN}/required/mcp`, authorization_servers: [COMPANY] });
+  });
+
+  it('does not learn that from a server which its key may not use', async () => {
+    const { key } = await new GatewayClient(gateway.url).createKey({
+      scopes: ['mcp.invoke'],
+      allowed_mcp_servers: ['known'],
+    });
+    const presented = { 'x-gateway-api-key': key };
+    const unknown = await facts(post('/unknown/mcp', presented), 'unknown');
+    expect(unknown).toMatchObject({ status: 404 });
+    expect(await facts(post('/required/mcp', presented), 'required')).toEqual(unknown);
   });
 });
 

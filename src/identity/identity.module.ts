@@ -9,6 +9,7 @@ import { IdentityProviderClient } from './authenticators/identity-provider-clien
 import { MCP_AUTHENTICATORS, McpAuthentication } from './authenticators/mcp-authentication.js';
 import type { McpAuthenticator } from './authenticators/mcp-authenticator.js';
 import { OAuthTokenAuthenticator } from './authenticators/oauth-token.authenticator.js';
+import { ResourceMetadata } from './authenticators/resource-metadata.js';
 import { TokenValidator } from './authenticators/token-validator.js';
 import { BearerForwarder } from './forwarding/bearer.forwarder.js';
 import { ClaimsHeaderForwarder } from './forwarding/claims-header.forwarder.js';
@@ -68,8 +69,9 @@ const sessionBindingProvider: Provider<SessionBinding> = {
       useFactory: (...authenticators: readonly McpAuthenticator[]): readonly McpAuthenticator[] => authenticators,
     },
     McpAuthentication,
+    ResourceMetadata,
     sessionBindingProvider,
   ],
-  exports: [IdentityForwarding, McpAuthentication, SessionBinding, SigningKeys],
+  exports: [IdentityForwarding, McpAuthentication, ResourceMetadata, SessionBinding, SigningKeys],
 })
 export class IdentityModule {}

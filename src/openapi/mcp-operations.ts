@@ -143,7 +143,8 @@ export function addMcpOperations(document: OpenAPIObject): void {
     operationId: 'retrieveMcpResourceMetadata',
     tags: ['MCP'],
     summary: 'Retrieves where a user logs in to call an MCP server.',
-    description: 'Needs no key. 404 for a server that accepts API keys only.',
+    description:
+      'Needs no key. The same for every name, unless a server advertises its issuer (`jwt_validation.advertise_issuer`). 404 where there is nowhere to log in.',
     security: [],
     parameters: [SERVER],
     responses: {

@@ -9,11 +9,13 @@ import type { McpCaller } from '../claims/mcp-caller.js';
 import type { JwtValidation, JwtValidationFields, McpServerIdentity } from '../config/identity-config.js';
 import { toJwtValidation } from '../config/to-jwt-validation.js';
 import { toRawHeaders } from '../headers/raw-headers.js';
+import { SessionBinding } from '../sessions/session-binding.js';
 import { ApiKeyAuthenticator } from './api-key.authenticator.js';
 import { assertClaims } from './claim-rules.js';
 import { ExternalTokenAuthenticator } from './external-token.authenticator.js';
 import { McpAuthentication } from './mcp-authentication.js';
 import { OAuthTokenAuthenticator } from './oauth-token.authenticator.js';
+import { ResourceMetadata } from './resource-metadata.js';
 import { TokenRefusedError } from './token-errors.js';
 import type { ValidToken } from './token-validator.js';
 
@@ -23,6 +25,7 @@ const USER_KEY = generateApiKey();
 const WEAK_KEY = generateApiKey();
 const FOREIGN_KEY = generateApiKey();
 const WIDE_KEY = generateApiKey();
+const BINDING = new SessionBinding([Buffer.from('secret')]);
 const ISSUER = 'https://login.example.com';
 const OAUTH_ISSUER = 'https://auth.example.com';
 const RESOURCE = 'https://mcp.example.com/search/mcp';
@@ -109,7 +112,7 @@ function authenticationWith(settings: Readonly<Record<string, string>>): McpAuth
     new ExternalTokenAuthenticator(config, validator),
     new OAuthTokenAuthenticator(config, validator),
   ];
-  return new McpAuthentication(list, keys, config);
+  return new McpAuthentication(list, keys, config, new ResourceMetadata(config, BINDING));
 }
 
 function serverWith(fields: JwtValidationFields): McpServerIdentity {
@@ -510,8 +513,26 @@ describe('McpAuthentication without credentials', () => {
     );
     const keysOnly = await refusalOf([]);
     expect(keysOnly.headers['www-authenticate']).toBe('Bearer realm="tollgate"');
-    const company = await refusalOf([], serverWith({ issuer: ISSUER }));
+    const company = await refusalOf([], serverWith({ issuer: ISSUER, advertise_issuer: true }));
     expect(company.headers['www-authenticate']).toBe(`Bearer resource_metadata="${METADATA}"`);
+  });
+
+  it.each<readonly [string, JwtValidationFields]>([
+    ['has an identity provider', { issuer: ISSUER }],
+    ['requires tokens', { issuer: ISSUER, required: true }],
+    ['takes tokens in another header', { issuer: ISSUER, header_key: 'X-Id-Token' }],
+    ['asks about tokens', { jwksUri: undefined, introspection: INTROSPECTION }],
+  ])('sends the same refusal for a server that %s as for one without settings', async (_what, fields) => {
+    const junk = bearer(tokenOf({ ...EXTERNAL, exp: 1 }));
+    for (const settings of [{}, OAUTH]) {
+      for (const headers of [[], [junk], [bearer('opaque')], [bearer('?')]]) {
+        const facts = async (server: McpServerIdentity): Promise<unknown> => {
+          const { status, code, message, headers: sent } = await refusalOf(headers, server, settings);
+          return { status, code, message, sent };
+        };
+        expect(await facts(serverWith(fields))).toEqual(await facts(SERVER));
+      }
+    }
   });
 
   it.each(['Basic dXNlcjpwdw==', 'Bearer', 'Bearer ', 'junk'])(
@@ -526,7 +547,7 @@ describe('McpAuthentication without credentials', () => {
     expect(refusal).toMatchObject({ status: 401, code: 'token_invalid', reason: 'signature' });
     expect(refusal.headers['www-authenticate']).toBe(
       `Bearer resource_metadata="${METADATA}", error="invalid_token", ` +
-        'error_description="The access token is not valid for this server", scope="mcp:use mcp:read"',
+        'error_description="The access token is not valid for this server, or has expired", scope="mcp:use mcp:read"',
     );
   });
 });
@@ -621,6 +642,11 @@ describe('a server that requires tokens of its own identity provider', () => {
   ])('refuses %s, and says where to log in', async (_what, headers) => {
     const refusal: unknown = await callerOf(headers(), server(), OAUTH).catch((error: unknown) => error);
     expect(refusal).toMatchObject({ status: 401, code: 'token_invalid' });
-    expect(refusal).toMatchObject({ headers: { 'www-authenticate': expect.stringContaining(METADATA) } });
+    expect(refusal).toMatchObject({ headers: { 'www-authenticate': expect.stringContaining(`${METADATA}?login=`) } });
+  });
+
+  it('does not exist for a token of the authorization server that grants another organisation', async () => {
+    const foreign = bearer(good({ ...OAUTH_CLAIMS, organisation_id: 'org-2' }));
+    expect(await refusalOf([foreign], server(), OAUTH)).toMatchObject({ status: 404 });
   });
 });

@@ -13,8 +13,8 @@ import { bearerChallenge, relayedChallenge } from './bearer-challenge.js';
 import type { McpAuthenticator, McpEvidence, McpRequest, McpUser } from './mcp-authenticator.js';
 import { KEY_HEADERS } from '../../common/http/gateway-headers.js';
 import { tokenIn } from './mcp-credentials.js';
-import { protectedResourceMetadata, resourceMetadataUrl } from './protected-resource.js';
-import { InsufficientScopeError, TokenRefusedError } from './token-errors.js';
+import { ResourceMetadata } from './resource-metadata.js';
+import { InsufficientScopeError, TOKEN_REFUSED, TokenRefusedError } from './token-errors.js';
 
 /** The list of strategies, in their order. */
 export const MCP_AUTHENTICATORS = Symbol('MCP_AUTHENTICATORS');
@@ -44,6 +44,7 @@ export class McpAuthentication {
     @Inject(MCP_AUTHENTICATORS) private readonly authenticators: readonly McpAuthenticator[],
     private readonly keys: ApiKeyAuthenticator,
     private readonly config: AppConfig,
+    @Inject(ResourceMetadata) private readonly metadata: Pick<ResourceMetadata, 'addressFor'>,
   ) {}
 
   /**
@@ -64,7 +65,7 @@ export class McpAuthentication {
   callerOf(request: McpRequest, server: McpServerIdentity, now: Date): MaybePromise<McpCaller> {
     assertSingleHeaders(request.headers, singleHeaders(server));
     const refuse = (error: unknown): never => {
-      throw this.withChallenge(error, server);
+      throw this.withChallenge(error, server, request.keyOwner !== undefined);
     };
     try {
       const caller = chain(this.collect(request, server, now), (evidence) => this.judge(request, server, evidence));
@@ -74,15 +75,22 @@ export class McpAuthentication {
     }
   }
 
+  /** Value of `WWW-Authenticate` for a caller without valid credentials: the same for every name, unless a server advertises its issuer. */
+  challengeForStranger(server: McpServerIdentity): string {
+    return this.challengeFor(server, false);
+  }
+
   /**
-   * Value of `WWW-Authenticate`, for a caller without credentials or one whose token the server itself refused.
+   * Value of `WWW-Authenticate` for a caller whose token the server itself refused.
    * @param said the server's own challenges
    */
-  challengeFor(server: McpServerIdentity, said: readonly string[] = []): string {
-    const relayed = relayedChallenge(said, this.metadataUrl(server));
-    return (
-      relayed ?? bearerChallenge({ resourceMetadata: this.metadataUrl(server), scopes: this.config.MCP_OAUTH_SCOPES })
-    );
+  relayedChallenge(server: McpServerIdentity, said: readonly string[]): string {
+    return relayedChallenge(said, this.metadata.addressFor(server, true)) ?? this.challengeFor(server, true);
+  }
+
+  private challengeFor(server: McpServerIdentity, isKnownCaller: boolean): string {
+    const resourceMetadata = this.metadata.addressFor(server, isKnownCaller);
+    return bearerChallenge({ resourceMetadata, scopes: this.config.MCP_OAUTH_SCOPES });
   }
 
   /** Runs the authenticators, beginning with number `next`. */
@@ -103,26 +111,28 @@ export class McpAuthentication {
 
   private judge(request: McpRequest, server: McpServerIdentity, { keyOwner, found }: Evidence): McpCaller {
     const user = found?.user;
-    if (server.jwtValidation?.isRequired === true && found?.kind !== 'external') throw this.tokenRequired(server);
+    const isTokenMissing = server.jwtValidation?.isRequired === true && found?.kind !== 'external';
     if (keyOwner !== undefined) {
       assertSameTenant(keyOwner, server);
+      if (isTokenMissing) throw this.tokenRequired(server);
       if (user !== undefined) return toCaller(keyOwner, found, server, keyOwner);
       const workspaceId = keyOwner.workspaceId ?? server.workspaceId;
       return this.callers.of(keyOwner, workspaceId, () => toCaller(keyOwner, undefined, server, keyOwner));
     }
+    // The rules of the server come after these two: a caller who may not enter must not learn that they exist.
     if (found === undefined || user === undefined) throw this.missing(request, server);
     user.assertMayEnter();
+    if (isTokenMissing) throw this.tokenRequired(server);
     return this.callers.of(user.claims, `${found.kind} ${server.id}`, () =>
       toCaller(userPrincipal(user, server), found, server, undefined),
     );
   }
 
   private missing(request: McpRequest, server: McpServerIdentity): unknown {
-    const header = server.jwtValidation?.headerKey ?? 'authorization';
-    if (tokenIn(request.headers, header) !== undefined) return new TokenRefusedError('malformed');
+    if (tokenIn(request.headers, 'authorization') !== undefined) return new TokenRefusedError('malformed');
     return new GatewayError('api_key_invalid', {
       reason: 'missing',
-      headers: { 'www-authenticate': this.challengeFor(server) },
+      headers: { 'www-authenticate': this.challengeForStranger(server) },
     });
   }
 
@@ -131,17 +141,17 @@ export class McpAuthentication {
     return new GatewayError('token_invalid', {
       message: "The server needs a token of its users' identity provider; a gateway key alone is not enough.",
       reason: 'missing, and jwt_validation is required',
-      headers: { 'www-authenticate': this.challengeFor(server) },
+      headers: { 'www-authenticate': this.challengeFor(server, true) },
     });
   }
 
   /** RFC 6750, section 3, and RFC 9728, section 5.1. */
-  private withChallenge(error: unknown, server: McpServerIdentity): unknown {
-    const resourceMetadata = this.metadataUrl(server);
+  private withChallenge(error: unknown, server: McpServerIdentity, isKnownCaller: boolean): unknown {
+    const resourceMetadata = this.metadata.addressFor(server, isKnownCaller);
     const scopes = this.config.MCP_OAUTH_SCOPES;
     if (error instanceof TokenRefusedError) {
-      const { description: errorDescription } = error;
-      const challenge = bearerChallenge({ resourceMetadata, error: 'invalid_token', errorDescription, scopes });
+      const refusal = { error: 'invalid_token', errorDescription: TOKEN_REFUSED } as const;
+      const challenge = bearerChallenge({ resourceMetadata, ...refusal, scopes });
       return new GatewayError('token_invalid', {
         reason: error.reason,
         cause: error,
@@ -153,11 +163,6 @@ export class McpAuthentication {
       return new GatewayError('permission_denied', { cause: error, headers: { 'www-authenticate': challenge } });
     }
     return error;
-  }
-
-  private metadataUrl(server: McpServerIdentity): string | undefined {
-    if (protectedResourceMetadata(server, this.config) === undefined) return undefined;
-    return resourceMetadataUrl(server.resource);
   }
 }
 

@@ -71,6 +71,7 @@ export class OAuthTokenAuthenticator implements McpAuthenticator {
       clockToleranceSeconds: CLOCK_TOLERANCE_SECONDS,
       headerKey: 'authorization',
       isRequired: false,
+      isAdvertised: false,
     };
   }
 

@@ -1,8 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { loadConfig } from '../../config/environment.js';
-import { toJwtValidation } from '../config/to-jwt-validation.js';
 import { bearerChallenge, relayedChallenge } from './bearer-challenge.js';
-import { protectedResourceMetadata, resourceAt, resourceMetadataUrl } from './protected-resource.js';
+import { resourceAt, resourceMetadataUrl } from './protected-resource.js';
 
 const OAUTH = {
   MCP_PUBLIC_URL: 'https://mcp.example.com/',
@@ -10,7 +9,6 @@ const OAUTH = {
   MCP_OAUTH_JWKS_URI: 'https://auth.example.com/keys',
 };
 const SERVER = { resource: 'https://mcp.example.com/team/search/mcp' };
-const COMPANY = toJwtValidation({ jwksUri: 'https://login.example.com/keys', issuer: 'https://login.example.com' });
 
 describe('resourceAt and resourceMetadataUrl', () => {
   it('build the address of a server from MCP_PUBLIC_URL', () => {
@@ -22,35 +20,6 @@ describe('resourceAt and resourceMetadataUrl', () => {
     expect(resourceMetadataUrl(SERVER.resource)).toBe(
       'https://mcp.example.com/.well-known/oauth-protected-resource/team/search/mcp',
     );
-  });
-});
-
-describe('protectedResourceMetadata', () => {
-  it('returns the metadata of RFC 9728', () => {
-    expect(protectedResourceMetadata(SERVER, loadConfig({ ...OAUTH, MCP_OAUTH_SCOPES: 'a,b' }))).toEqual({
-      resource: SERVER.resource,
-      authorization_servers: ['https://auth.example.com'],
-      bearer_methods_supported: ['header'],
-      scopes_supported: ['a', 'b'],
-    });
-  });
-
-  it('lists the provider of the server first, then the configured authorization servers', () => {
-    const listed = loadConfig({ ...OAUTH, MCP_OAUTH_AUTHORIZATION_SERVERS: 'https://a.example,https://b.example' });
-    expect(protectedResourceMetadata({ ...SERVER, jwtValidation: COMPANY }, listed)?.authorization_servers).toEqual([
-      'https://login.example.com',
-      'https://a.example',
-      'https://b.example',
-    ]);
-  });
-
-  it('returns nothing when there is nowhere to log in', () => {
-    const none = loadConfig({});
-    expect(protectedResourceMetadata(SERVER, none)).toBeUndefined();
-    const elsewhere = { ...COMPANY, headerKey: 'x-id-token' };
-    expect(protectedResourceMetadata({ ...SERVER, jwtValidation: elsewhere }, none)).toBeUndefined();
-    const nameless = { ...COMPANY, issuer: 'company' };
-    expect(protectedResourceMetadata({ ...SERVER, jwtValidation: nameless }, none)).toBeUndefined();
   });
 });
 

@@ -12,7 +12,7 @@ export interface ProtectedResourceMetadata {
 }
 
 type PublicAddress = Pick<AppConfig, 'MCP_PUBLIC_URL' | 'PORT'>;
-type OAuthSettings = Pick<AppConfig, 'MCP_OAUTH_ISSUER' | 'MCP_OAUTH_AUTHORIZATION_SERVERS' | 'MCP_OAUTH_SCOPES'>;
+type OAuthSettings = Pick<AppConfig, 'MCP_OAUTH_ISSUER' | 'MCP_OAUTH_AUTHORIZATION_SERVERS'>;
 
 /**
  * The address of a server at the gateway, as clients type it. From the setting, never from `Host` or `X-Forwarded-*`: clients compare
@@ -29,32 +29,19 @@ export function resourceMetadataUrl(resource: string): string {
   return origin + WELL_KNOWN + pathname;
 }
 
-/** Undefined when there is nowhere to log in, because the server accepts keys only. */
-export function protectedResourceMetadata(
-  server: Pick<McpServerIdentity, 'resource' | 'jwtValidation'>,
-  settings: OAuthSettings,
-): ProtectedResourceMetadata | undefined {
-  const servers = authorizationServers(server, settings);
-  if (servers.length === 0) return undefined;
-  const scopes = settings.MCP_OAUTH_SCOPES;
-  return {
-    resource: server.resource,
-    authorization_servers: servers,
-    bearer_methods_supported: ['header'],
-    ...(scopes.length === 0 ? {} : { scopes_supported: scopes }),
-  };
-}
-
 /** The gateway's own setting; empty when there is none. */
 export function ownAuthorizationServers({
   MCP_OAUTH_ISSUER: issuer,
   MCP_OAUTH_AUTHORIZATION_SERVERS: listed,
-}: Omit<OAuthSettings, 'MCP_OAUTH_SCOPES'>): readonly string[] {
+}: OAuthSettings): readonly string[] {
   return listed.length > 0 || issuer === undefined ? listed : [issuer];
 }
 
-/** The company's identity provider first, if the server trusts one by its issuer. */
-function authorizationServers(
+/**
+ * Where users of a server log in: its own identity provider first, if it names that by its issuer. Empty when there is nowhere to
+ * log in, because the server accepts keys only.
+ */
+export function authorizationServers(
   { jwtValidation }: Pick<McpServerIdentity, 'jwtValidation'>,
   settings: OAuthSettings,
 ): readonly string[] {

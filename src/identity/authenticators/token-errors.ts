@@ -17,7 +17,13 @@ export type TokenRefusal =
   | 'claim_value'
   | 'inactive';
 
-/** The token is invalid, and the provider is fine. The reason is only logged; callers see `description`. */
+/**
+ * For `error_description` (RFC 6750, section 3). One for all reasons: which it was depends on the rules of the server, and a caller
+ * without a valid token must not learn that a server has some.
+ */
+export const TOKEN_REFUSED = 'The access token is not valid for this server, or has expired';
+
+/** The token is invalid, and the provider is fine. The reason is only logged. */
 export class TokenRefusedError extends Error {
   constructor(
     readonly reason: TokenRefusal,
@@ -25,13 +31,6 @@ export class TokenRefusedError extends Error {
   ) {
     super(`token refused: ${reason}`, options);
     this.name = 'TokenRefusedError';
-  }
-
-  /** For `error_description` (RFC 6750, section 3): enough for an honest client to renew its token, and no help for an attacker. */
-  get description(): string {
-    return this.reason === 'expired' || this.reason === 'inactive'
-      ? 'The access token has expired or was revoked'
-      : 'The access token is not valid for this server';
   }
 }
 

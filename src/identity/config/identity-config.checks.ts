@@ -107,9 +107,16 @@ function validationProblems(
     ['jwt_validation.introspection.endpoint', fields.introspection?.endpoint],
   ] as const;
   problems.push(...addresses.flatMap(([param, url]) => (url === undefined ? [] : egressProblems(param, url, egress))));
+  if (fields.advertise_issuer === true && !isWebAddress(fields.issuer)) {
+    problems.push(fieldError('jwt_validation.advertise_issuer', 'needs an issuer that is a URL'));
+  }
   const headerProblem = fields.header_key === undefined ? undefined : whyNotTokenHeader(fields.header_key);
   if (headerProblem !== undefined) problems.push(fieldError('jwt_validation.header_key', headerProblem));
   return problems;
+}
+
+function isWebAddress(text: string | undefined): boolean {
+  return text !== undefined && URL.canParse(text);
 }
 
 function whyNotTokenHeader(name: string): string | undefined {

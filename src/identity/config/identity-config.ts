@@ -70,6 +70,8 @@ export interface JwtValidation {
   readonly headerKey: string;
   /** Whether every caller needs such a token: a key alone, or a token of another authority, is refused. */
   readonly isRequired: boolean;
+  /** Whether anyone may learn the issuer from the server's metadata, and so that the server exists. */
+  readonly isAdvertised: boolean;
 }
 
 /** `jwt_validation` as the wire spells it; `jwksUri` and `requiredClaims` have two spellings. */
@@ -86,6 +88,7 @@ export interface JwtValidationFields {
   readonly claim_values?: Readonly<Record<string, string | readonly string[]>> | undefined;
   readonly introspection?: IntrospectionFields | undefined;
   readonly required?: boolean | undefined;
+  readonly advertise_issuer?: boolean | undefined;
 }
 
 export interface IntrospectionFields {

@@ -116,6 +116,14 @@ export class JwtValidationDto implements JwtValidationFields {
   @IsBoolean()
   readonly required?: boolean;
 
+  /**
+   * The metadata of the server name `issuer` to everyone, so that a client without a key finds out where to log in. Anyone who
+   * guesses the name of the server then learns that it exists. Default: false.
+   */
+  @Optional()
+  @IsBoolean()
+  readonly advertise_issuer?: boolean;
+
   /** Ask the identity provider about tokens, instead of or besides checking signatures. */
   @Optional()
   @Nested(() => IntrospectionDto)

@@ -29,6 +29,7 @@ export function toJwtValidation(fields: JwtValidationFields, readClientSecret?: 
     clockToleranceSeconds: fields.clock_tolerance_seconds ?? DEFAULT_CLOCK_TOLERANCE_SECONDS,
     headerKey: (fields.header_key ?? 'authorization').toLowerCase(),
     isRequired: fields.required ?? false,
+    isAdvertised: fields.advertise_issuer ?? false,
   };
 }
 

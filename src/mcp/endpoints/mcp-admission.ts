@@ -86,7 +86,7 @@ export class McpAdmission {
   private async withChallenge(error: unknown, incoming: IncomingMcpRequest): Promise<never> {
     if (!(error instanceof GatewayError) || error.status !== 401) throw error;
     const server = await this.directory.findUnambiguous(incoming.address);
-    const challenge = this.authentication.challengeFor(this.identityOf(server, incoming));
+    const challenge = this.authentication.challengeForStranger(this.identityOf(server, incoming));
     throw error.withHeaders({ 'www-authenticate': challenge });
   }
 
@@ -95,13 +95,16 @@ export class McpAdmission {
     { keyOwner, server }: AddressedServer,
     now: Date,
   ): MaybePromise<Admitted> {
+    // Before the token is judged: what a key may not use does not exist for it.
+    if (keyOwner && server && !mayUseServer(keyOwner.mcpGrants, server)) {
+      throw noSuchServer('not among allowed_mcp_servers');
+    }
     const identity = this.identityOf(server, incoming);
     const evidence = { headers: incoming.headers, keyOwner };
     // 401 and not 404: a client without a key must not learn which servers exist.
     return chain(this.authentication.callerOf(evidence, identity, now), (caller) => {
       // A valid token gets what it would get at a server of another organisation.
       if (server === undefined) throw new GatewayError('not_found');
-      if (!mayUseServer(caller.principal.mcpGrants, server)) throw noSuchServer('not among allowed_mcp_servers');
       return { server, identity, caller };
     });
   }

@@ -52,7 +52,7 @@ export class McpAnswerHooks {
   }
 
   private challengeFor({ identity }: McpCallContext, { headers }: UpstreamHead): string {
-    return this.authentication.challengeFor(identity, [headers['www-authenticate'] ?? []].flat());
+    return this.authentication.relayedChallenge(identity, [headers['www-authenticate'] ?? []].flat());
   }
 
   private bind(sessionId: string, owner: SessionOwner, maxCharacters?: number): string {

@@ -4,11 +4,8 @@ import type { Request } from 'express';
 import { Public } from '../../access/route-access.decorators.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { SLUG_PATTERN } from '../../common/slug.js';
-import { AppConfig } from '../../config/environment.js';
-import {
-  protectedResourceMetadata,
-  type ProtectedResourceMetadata,
-} from '../../identity/authenticators/protected-resource.js';
+import type { ProtectedResourceMetadata } from '../../identity/authenticators/protected-resource.js';
+import { LOGIN_PARAM, ResourceMetadata } from '../../identity/authenticators/resource-metadata.js';
 import { McpServerDirectory } from '../servers/mcp-server.directory.js';
 import { addressOf, type McpEndpoint, portOf } from './mcp-address.js';
 import { McpAdmission } from './mcp-admission.js';
@@ -21,7 +18,7 @@ export class McpMetadataController {
   constructor(
     private readonly directory: McpServerDirectory,
     private readonly admission: McpAdmission,
-    private readonly config: AppConfig,
+    private readonly metadata: ResourceMetadata,
   ) {}
 
   @Get('mcp')
@@ -48,7 +45,7 @@ export class McpMetadataController {
 
   /**
    * The same for every server and for every name that no server has: callers without a key must not learn which servers exist.
-   * Only a server with an identity provider of its own differs, since its clients have to find that provider.
+   * Only a server that advertises its issuer differs, and an address that the gateway gave to an authenticated caller.
    * @throws GatewayError `not_found` when there is nowhere to log in
    */
   private async metadataOf(request: Request, endpoint: McpEndpoint): Promise<ProtectedResourceMetadata> {
@@ -56,7 +53,8 @@ export class McpMetadataController {
     if (!SLUG_PATTERN.test(address.server)) throw new GatewayError('not_found');
     const server = await this.directory.findUnambiguous(address);
     const identity = this.admission.identityOf(server, { address, endpoint, port: portOf(request) });
-    const metadata = protectedResourceMetadata(identity, this.config);
+    const login = request.query[LOGIN_PARAM];
+    const metadata = this.metadata.read(identity, typeof login === 'string' ? login : undefined);
     if (metadata === undefined) throw new GatewayError('not_found');
     return metadata;
   }
