@@ -3,7 +3,7 @@ import { SCOPES } from '../src/access/scopes.js';
 import { readString } from '../src/common/json/read.js';
 import { inTurn, json, onlyCall, text } from './support/fake-provider.js';
 import { type Ask, plainly } from './support/openai-client.js';
-import { type RerankGateway, startRerankGateway } from './support/rerank-gateway.js';
+import { type RerankGateway, startRerankGateway, VALID } from './support/rerank-gateway.js';
 import { jsonOf, refusalOf } from './support/send.js';
 
 const NOTHING = { object: 'list', data: [], has_more: false };
@@ -12,11 +12,13 @@ const KEY = 'Idempotency-Key';
 let gateway: RerankGateway;
 let openai: Ask;
 let azure: Ask;
+let cohere: string;
 
 beforeAll(async () => {
   gateway = await startRerankGateway();
   openai = plainly(gateway, await gateway.virtualKey('openai', { path: '/v1' }));
   azure = plainly(gateway, await gateway.virtualKey('azure-openai'));
+  cohere = await gateway.virtualKey('cohere');
 });
 afterAll(() => gateway.close());
 beforeEach(() => gateway.provider.forget());
@@ -139,11 +141,30 @@ describe('headers of an answer', () => {
     ['a file', text('x', 'text/plain', 200, sent), '/files/file-1/content'],
     ['a refusal', json({}, 404, sent), '/batches/batch_1'],
     ['a limit', json({}, 429, { ...sent, 'x-should-retry': 'false' }), '/batches/batch_1'],
+    ['an answer that cannot be used', json({}, 200, sent), '/batches/batch_1'],
   ])("passes the provider's limits on with %s", async (_what, reply, path) => {
     gateway.provider.replyWith(reply);
     const answer = await openai('GET', path);
     expect(answer.headers).toMatchObject(passed);
     expect(answer.headers).not.toHaveProperty('set-cookie');
+  });
+
+  it.each([
+    ['results', 200, json({ results: [{ index: 0, relevance_score: 0.5 }] }, 200, sent)],
+    ['a refusal', 422, json({}, 422, sent)],
+    ['a limit', 429, json({}, 429, { ...sent, 'x-should-retry': 'false' })],
+    ['an answer that cannot be used', 502, json({}, 200, sent)],
+  ])("passes the provider's limits on with %s of a rerank call", async (_what, status, reply) => {
+    gateway.provider.replyWith(reply);
+    const answer = await gateway.rerank(cohere, { ...VALID, documents: ['Rome'] });
+    expect(answer).toMatchObject({ status, headers: passed });
+    expect(answer.headers).not.toHaveProperty('set-cookie');
+  });
+
+  it('passes the limits on with a list of an isolated workspace', async () => {
+    const strict = await gateway.virtualKey('openai-compatible', { config: { isolation: 'strict' } });
+    gateway.provider.replyWith(json(NOTHING, 200, sent));
+    expect((await plainly(gateway, strict)('GET', '/batches')).headers).toMatchObject(passed);
   });
 });
 

@@ -4,6 +4,7 @@ import { GatewayError } from '../common/errors/gateway.error.js';
 import { UnexpectedShapeError } from '../common/json/read.js';
 import { AppConfig } from '../config/environment.js';
 import { Metrics } from '../telemetry/metrics.js';
+import { passedHeaders } from '../upstream/passed-headers.js';
 import { providerCall, providerRelay, type ProviderStreams, timeoutMsOf } from '../upstream/provider-call.js';
 import {
   answerToError,
@@ -168,14 +169,6 @@ export class ProviderCallService {
   }
 
   /**
-   * The parsed JSON body of a 2xx answer.
-   * @throws GatewayError for every other outcome
-   */
-  async runJson(context: ProviderContext, operation: ProviderOperation): Promise<unknown> {
-    return parseProviderJson(await this.run(context, operation));
-  }
-
-  /**
    * A whole 2xx answer.
    * @throws GatewayError for every other outcome
    */
@@ -200,7 +193,9 @@ export class ProviderCallService {
           holder: current.virtualKey,
           observers: meter === undefined ? [telemetry] : [meter, telemetry],
         });
-        return await this.successful(current, telemetry, answer, call.request.body);
+        const done = await this.successful(current, telemetry, answer, call.request.body);
+        passOn(current, done);
+        return done;
       } finally {
         attemptsMade += telemetry.attempts;
       }
@@ -228,6 +223,7 @@ export class ProviderCallService {
       const telemetry = new ObservedCall(current.request, info, this.metrics);
       // The log line is written when the last byte is out, which is before the call is over.
       const sinkFor = (head: UpstreamHead): Writable | undefined => {
+        passOn(current, head);
         const sink = streams.sinkFor(head);
         if (sink !== undefined) telemetry.noteHead(head);
         return sink;
@@ -296,6 +292,12 @@ export class ProviderCallService {
     if (source === undefined && isRejected(error)) this.virtualKeys.noteRefused(context.virtualKey);
     throw error;
   }
+}
+
+/** Those of the provider's headers that the caller gets too, whatever is made of the answer. Errors have them already. */
+function passOn({ answer }: ProviderContext, { status, headers }: UpstreamHead): void {
+  if (status < 200 || status > 299) return;
+  for (const [name, value] of Object.entries(passedHeaders(headers))) answer.setHeader(name, value);
 }
 
 function hiddenOf({ virtualKey: { provider, credential, source } }: ProviderContext): Hidden {

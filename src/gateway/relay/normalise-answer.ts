@@ -1,6 +1,5 @@
 import { hasLongNumbers, parseLongNumbers, stringifyLongNumbers } from '../../common/json/numbers.js';
 import { isObject, type JsonObject, readArray, readObject, readString } from '../../common/json/read.js';
-import { passedHeaders } from '../../upstream/passed-headers.js';
 import { parseProviderJson } from '../../upstream/provider-error.js';
 import type { UpstreamAnswer } from '../../upstream/upstream.types.js';
 import { withEnvelope } from './list-envelope.js';
@@ -38,7 +37,7 @@ export function normaliseAnswer(
   const isList = route.kind === 'list' || route.kind === 'items';
   if (isList) readArray(readObject(json, 'body')['data'], 'body.data');
   if (route.kind === 'retrieve') readString(readObject(json, 'body')['id'], 'body.id');
-  const head = { status: answer.status, headers: passedHeaders(answer.headers) };
+  const { status } = answer;
   const normalise = route.response === undefined ? undefined : provider.normalise;
   const needsIds = isList && route.needsIds === true;
   const page = { after, limit: limit === undefined ? undefined : Number(limit), needsIds };
@@ -48,10 +47,10 @@ export function normaliseAnswer(
     return normalise === undefined ? list : withItems(list, normalise);
   };
   const completed = complete(json);
-  if (completed === json) return { ...head, json, bytes: answer.body };
+  if (completed === json) return { status, json, bytes: answer.body };
   // Whole numbers that a double cannot hold keep their digits, as they do in a response that is forwarded unchanged.
   const exact = hasLongNumbers(json) ? complete(parseLongNumbers(withoutMark(answer.body))) : completed;
-  return { ...head, json: completed, bytes: Buffer.from(stringifyLongNumbers(exact)) };
+  return { status, json: completed, bytes: Buffer.from(stringifyLongNumbers(exact)) };
 }
 
 type Normalise = (resource: JsonObject) => JsonObject;

@@ -2,7 +2,6 @@ import type { Writable } from 'node:stream';
 import type { Response } from 'express';
 import { toErrorEvent } from '../../common/errors/error-envelope.js';
 import { withoutByteOrderMark } from '../../common/json/read.js';
-import { passedHeaders } from '../../upstream/passed-headers.js';
 import { type UpstreamHead, firstHeader } from '../../upstream/upstream.types.js';
 import { mayStreamEvents, type RelayRoute } from './relay-route.js';
 
@@ -12,17 +11,15 @@ export interface JsonAnswer {
   readonly json: unknown;
   /** The provider's own bytes, when they are forwarded unchanged. */
   readonly bytes?: Buffer;
-  /** Headers of the provider's answer that the caller gets too. */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-export function replyJson(response: Response, { status, json, bytes, headers = {} }: JsonAnswer): void {
+export function replyJson(response: Response, { status, json, bytes }: JsonAnswer): void {
   const body = bytes === undefined ? Buffer.from(JSON.stringify(json)) : withoutByteOrderMark(bytes);
-  response.writeHead(status, { ...headers, 'content-type': 'application/json', 'content-length': body.length });
+  response.writeHead(status, { 'content-type': 'application/json', 'content-length': body.length });
   response.end(body);
 }
 
-/** Headers of a forwarded body. Besides these, only those of `passedHeaders` reach the caller. */
+/** Headers of a forwarded body. Besides these, only those of `passedHeaders` reach the caller, as with every answer. */
 const BODY_HEADERS = [
   'content-type',
   'content-length',
@@ -41,7 +38,6 @@ const PRECLUDING_MORE = ['content-length', 'content-encoding'] as const;
 export function streamTo(route: RelayRoute, response: Response): (head: UpstreamHead) => Writable | undefined {
   return (head) => {
     if (head.status < 200 || head.status > 299 || !isStreamed(route, head)) return undefined;
-    for (const [name, value] of Object.entries(passedHeaders(head.headers))) response.setHeader(name, value);
     for (const name of BODY_HEADERS) {
       const value = firstHeader(head.headers, name);
       if (value !== undefined) response.setHeader(name, value);
