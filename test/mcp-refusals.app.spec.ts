@@ -2,6 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { readObject } from '../src/common/json/read.js';
 import { McpServer } from '../src/mcp/servers/mcp-server.entity.js';
+import { forEvery } from './support/for-every.js';
 import { events, plain } from './support/mcp-raw-server.js';
 import { rawExchange } from './support/raw-exchange.js';
 import { rawMcpGateway } from './support/raw-mcp-gateway.js';
@@ -194,5 +195,46 @@ describe('a head of very many lines', () => {
     expect(await statusOf(slug, fillers, CALL, ...named, 'x-gateway-metadata: {bad')).toMatch(/ 400 /);
     expect(await statusOf(slug, fillers, CALL, ...named, 'origin: https://evil.example.com')).toMatch(/ 403 /);
     expect(mcp.raw.received).toEqual([]);
+  });
+});
+
+describe('the name of an identity header', () => {
+  /** Names that the gateway writes, in answers to clients and in requests to servers. */
+  async function writtenNames(): Promise<ReadonlySet<string>> {
+    const slug = await mcp.register({ allowed_origins: [PAGE] });
+    const path = `/${slug}/mcp`;
+    const list = '/v1/mcp-servers';
+    const server = { name: 'A server', url: mcp.raw.endpoint.href };
+    const repeated = { 'idempotency-key': slug };
+    const answers = [
+      await mcp.call(path, PING, { origin: PAGE }),
+      await mcp.call(path, '', { origin: PAGE }, 'OPTIONS'),
+      await mcp.call(path, '', {}, 'PUT'),
+      await mcp.call(path, PING, { 'x-gateway-api-key': 'nobody' }),
+      await mcp.call(list, server, repeated),
+      await mcp.call(list, server, repeated),
+      await mcp.call('/v1/rerank', { model: 'local/bm25', query: 'q', documents: ['d'] }),
+      await mcp.call('/.well-known/jwks.json', '', {}, 'GET'),
+    ];
+    const { rawHeaders = [] } = mcp.raw.received[0] ?? {};
+    const sent = rawHeaders.filter((_text, index) => index % 2 === 0).map((name) => name.toLowerCase());
+    return new Set([...sent, ...answers.flatMap(({ headers }) => Object.keys(headers))]);
+  }
+
+  it('is none that the gateway writes itself', async () => {
+    const names = [...(await writtenNames())];
+    expect(names).toEqual(expect.arrayContaining(['x-request-id', 'www-authenticate', 'allow', 'x-gateway-trace-id']));
+    await forEvery(
+      names.map((name) => [name, name] as const),
+      async (header_name) => {
+        const user_identity_forwarding = { method: 'claims_header', header_name };
+        const body = { name: 'A server', url: mcp.raw.endpoint.href, user_identity_forwarding };
+        const answer = await mcp.call('/v1/mcp-servers', body);
+        expect([answer.status, jsonOf(answer)['error']]).toMatchObject([
+          400,
+          { param: 'user_identity_forwarding.header_name' },
+        ]);
+      },
+    );
   });
 });

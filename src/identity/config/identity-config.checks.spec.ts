@@ -91,6 +91,13 @@ describe('user_identity_forwarding', () => {
     'x_portkey_who',
     'traceparent',
     'Accept-Encoding',
+    'X-Request-Id',
+    'x_request_id',
+    'X-Correlation-ID',
+    'X-B3-TraceId',
+    'X-Should-Retry',
+    'Retry-After',
+    'Access-Control-Allow-Origin',
   ])('refuses the identity header name %j', (header_name) => {
     const fields: IdentityFields = { user_identity_forwarding: { method: 'claims_header', header_name } };
     expect(paramsOf(fields)).toEqual(['user_identity_forwarding.header_name']);

@@ -103,11 +103,32 @@ export const SINGLE_HEADERS: ReadonlySet<string> = new Set([
 
 /** The gateway writes these after the configured ones. */
 const WRITTEN_LATER: ReadonlySet<string> = new Set(['accept-encoding', 'x-gateway-trace-id']);
-const TRACE_CONTEXT: ReadonlySet<string> = new Set(['traceparent', 'tracestate', 'baggage']);
+/** Of requests and of answers. */
+const OF_GATEWAY: ReadonlySet<string> = new Set([
+  'allow',
+  'cache-control',
+  'date',
+  'etag',
+  'idempotency-key',
+  'idempotent-replayed',
+  'last-modified',
+  'location',
+  'retry-after',
+  'server',
+  'vary',
+  'www-authenticate',
+  'x-accel-buffering',
+  'x-powered-by',
+  'x-should-retry',
+]);
+const GATEWAY_FAMILIES = /^x-(gateway|portkey)-|^access-control-/;
+/** Ids of requests and traces. Servers and proxies log them. */
+const TRACING =
+  /^trace(parent|state)$|^baggage$|^b3$|^(x-)?((client-)?request|correlation|trace|transaction)-id$|^x-(b3|datadog)-|^uber(ctx-|-trace-id$)|^sentry-trace$|^newrelic$|^x-amzn-trace-id$|^x-cloud-trace-context$/;
 
 /** Whether the gateway reads the header of its own clients, or sends it itself. */
 export function isGatewayHeader(folded: string): boolean {
-  return folded.startsWith('x-gateway-') || folded.startsWith('x-portkey-') || TRACE_CONTEXT.has(folded);
+  return OF_GATEWAY.has(folded) || GATEWAY_FAMILIES.test(folded) || TRACING.test(folded);
 }
 
 /** Why a server's configuration may not set this header, as the rest of a sentence about the field. Undefined when it may. */
