@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '../../common/json/read.js';
 import { JOB_NAME, MODEL, ROLE_ARN, S3_FOLDER, S3_INPUT } from '../../upstream/providers/bedrock/job-fields.js';
 import { BodyFields, type FieldRule, textLike } from '../../common/validation/body-fields.js';
 import { folderOf } from '../../upstream/providers/bedrock/s3-file.js';
-import { HYPERPARAMETERS, type Hyperparameters } from './bedrock-hyperparameters.js';
+import { type Hyperparameters, toBedrockHyperparameters } from './bedrock-hyperparameters.js';
 
 /** Fields of OpenAI's API without a meaning here. */
 export const LEFT_OUT = ['seed', 'metadata', 'integrations'] as const;
@@ -70,13 +70,12 @@ const SUPERVISED: FieldRule<JsonObject> = {
 };
 
 function readHyperparameters(fields: BodyFields, body: JsonObject): Hyperparameters | undefined {
-  const plain = fields.optional('hyperparameters', HYPERPARAMETERS);
-  const given = fields.optional('method', SUPERVISED)?.['hyperparameters'] ?? undefined;
-  if (given === undefined) return plain;
-  if ((body['hyperparameters'] ?? undefined) !== undefined) {
+  const ofMethod = fields.optional('method', SUPERVISED)?.['hyperparameters'] ?? undefined;
+  const plain = body['hyperparameters'] ?? undefined;
+  if (plain !== undefined && ofMethod !== undefined) {
     fields.refuse('hyperparameters', 'must not be given beside those of method');
   }
-  const ofMethod = HYPERPARAMETERS.read(given);
-  if (ofMethod === undefined) fields.refuse('method.supervised.hyperparameters', HYPERPARAMETERS.expected);
-  return ofMethod;
+  if (plain !== undefined) return toBedrockHyperparameters(plain, 'hyperparameters', fields);
+  if (ofMethod === undefined) return undefined;
+  return toBedrockHyperparameters(ofMethod, 'method.supervised.hyperparameters', fields);
 }

@@ -218,7 +218,12 @@ describe('fine_tuning.jobs.create at bedrock', () => {
       suffix: 'my-model',
       job_name: 'mine',
       output_s3_uri: 's3://bucket/out',
-      hyperparameters: { n_epochs: 3, batch_size: 'auto', learning_rate_multiplier: 0.1, learningRateWarmupSteps: '5' },
+      hyperparameters: {
+        n_epochs: 3,
+        batch_size: 'auto',
+        learning_rate_multiplier: 0.1,
+        learning_rate_warmup_steps: '5',
+      },
     };
     await run('fine_tuning.jobs.create', { body });
     expect(bedrock.asked[0]?.body).toMatchObject({
@@ -236,7 +241,7 @@ describe('fine_tuning.jobs.create at bedrock', () => {
       { epochCount: '3', learningRate: '0.1' },
     ],
     [
-      { learningRate: 0.1, early_stopping: true },
+      { learning_rate: 0.1, early_stopping: true, batch_size: null },
       { learningRate: '0.1', earlyStopping: 'true' },
     ],
     [{ n_epochs: 'auto', learning_rate_multiplier: 'auto' }, {}],
@@ -262,9 +267,10 @@ describe('fine_tuning.jobs.create at bedrock', () => {
     ['with a file of elsewhere', { training_file: 'file-abc' }, 'training_file'],
     ['with a validation file of elsewhere', { validation_file: 'file-abc' }, 'validation_file'],
     ['with a folder as input and no output', { training_file: 's3://bucket/in/' }, 'output_s3_uri'],
-    ['with n_epochs 0', { hyperparameters: { n_epochs: 0 } }, 'hyperparameters'],
-    ['with n_epochs as text', { hyperparameters: { n_epochs: '3' } }, 'hyperparameters'],
-    ['with a nested hyperparameter', { hyperparameters: { a: {} } }, 'hyperparameters'],
+    ['with n_epochs 0', { hyperparameters: { n_epochs: 0 } }, 'hyperparameters.n_epochs'],
+    ['with n_epochs as text', { hyperparameters: { n_epochs: '3' } }, 'hyperparameters.n_epochs'],
+    ['with a nested hyperparameter', { hyperparameters: { a: {} } }, 'hyperparameters.a'],
+    ['with hyperparameters that are not an object', { hyperparameters: 3 }, 'hyperparameters'],
     ['with a suffix that no model may have', { suffix: 'a--b' }, 'suffix'],
     ['with a field of neither', { surprise: 7 }, 'surprise'],
     ['with a method that Bedrock has not', { method: { type: 'dpo' } }, 'method'],
@@ -272,7 +278,7 @@ describe('fine_tuning.jobs.create at bedrock', () => {
     [
       'with n_epochs 0 in the method',
       { method: { type: 'supervised', supervised: { hyperparameters: { n_epochs: 0 } } } },
-      'method.supervised.hyperparameters',
+      'method.supervised.hyperparameters.n_epochs',
     ],
     [
       'with hyperparameters at two places',
@@ -285,13 +291,33 @@ describe('fine_tuning.jobs.create at bedrock', () => {
     [
       'with two spellings of one hyperparameter',
       { hyperparameters: { learning_rate: 0.1, learningRate: 0.2 } },
-      'hyperparameters',
+      'hyperparameters.learningRate',
     ],
   ])('refuses a job %s', async (_name, change, param) => {
     const { bedrock, run } = setUp();
     const created = run('fine_tuning.jobs.create', { body: { ...BODY, ...change } });
     await expect(created).rejects.toEqual(refusal('validation_failed', param));
     expect(bedrock.asked).toEqual([]);
+  });
+
+  it.each([
+    ['learningRate', 'learning_rate'],
+    ['learningRateMultiplier', 'learning_rate_multiplier'],
+    ['learning_rateMultiplier', 'learning_rate_multiplier'],
+    ['batchSize', 'batch_size'],
+    ['epochCount', 'n_epochs'],
+    ['epoch_count', 'n_epochs'],
+    ['nEpochs', 'n_epochs'],
+  ])('refuses the hyperparameter %s, and names %s instead', async (name, ours) => {
+    for (const value of [1, 'auto']) {
+      const { bedrock, run } = setUp();
+      const created = run('fine_tuning.jobs.create', { body: { ...BODY, hyperparameters: { [name]: value } } });
+      await expect(created).rejects.toMatchObject({
+        code: 'validation_failed',
+        details: [{ param: `hyperparameters.${name}`, message: `hyperparameters.${name} must be written ${ours}` }],
+      });
+      expect(bedrock.asked).toEqual([]);
+    }
   });
 
   it('returns the request and the id when the new job cannot be read yet', async () => {

@@ -1,6 +1,6 @@
 // Names of hyperparameters at Bedrock. Source: https://docs.aws.amazon.com/bedrock/latest/userguide/custom-models-hp.html, read 2026-11-21.
 import { isObject, type JsonObject } from '../../common/json/read.js';
-import type { FieldRule } from '../../common/validation/body-fields.js';
+import type { BodyFields } from '../../common/validation/body-fields.js';
 
 /** At Bedrock, by name and as text. */
 export type Hyperparameters = Readonly<Record<string, string>>;
@@ -15,21 +15,27 @@ export function fromBedrockHyperparameters(given: unknown): JsonObject {
   return { n_epochs: 'auto', ...Object.fromEntries(entries) };
 }
 
-/** Accepts both spellings of a name. Leaves out `auto`, since Bedrock uses its default for missing values. */
-export const HYPERPARAMETERS: FieldRule<Hyperparameters> = {
-  read(value) {
-    if (!isObject(value)) return undefined;
-    const entries = Object.entries(value).filter(([, given]) => given !== 'auto' && given !== null);
-    const named = entries.map(([name, given]) => [toTheirs(name), given] as const);
-    if (!named.every(([name, given]) => isValue(given) && (name !== EPOCHS.theirs || isEpochCount(given)))) {
-      return undefined;
-    }
-    // Of two spellings of one name, neither may be dropped in silence.
-    if (new Set(named.map(([name]) => name)).size < named.length) return undefined;
-    return Object.fromEntries(named.map(([name, given]) => [name, String(given)]));
-  },
-  expected: 'must be an object of numbers and texts, each name once, n_epochs a whole number above 0 or auto',
-};
+/**
+ * The hyperparameters of a request. Each has one spelling, ours: of two, which one counts would be a guess. Leaves out
+ * `auto`, since Bedrock uses its default for missing values.
+ * @param path of the hyperparameters, for the problems that are added to `fields`
+ */
+export function toBedrockHyperparameters(given: unknown, path: string, fields: BodyFields): Hyperparameters {
+  if (!isObject(given)) {
+    fields.refuse(path, 'must be an object');
+    return {};
+  }
+  const entries = Object.entries(given).filter(([, value]) => value !== null);
+  for (const [name, value] of entries) {
+    const ours = toOurs(toTheirs(name));
+    const expected = name === EPOCHS.ours ? 'a whole number above 0, or auto' : 'a number, a text or a boolean';
+    if (ours !== name) fields.refuse(`${path}.${name}`, `must be written ${ours}`);
+    else if (!isValue(name, value)) fields.refuse(`${path}.${name}`, `must be ${expected}`);
+  }
+  return Object.fromEntries(
+    entries.filter(([, value]) => value !== 'auto').map(([name, value]) => [toTheirs(name), String(value)]),
+  );
+}
 
 function toTheirs(name: string): string {
   if (name === EPOCHS.ours) return EPOCHS.theirs;
@@ -41,12 +47,9 @@ function toOurs(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-function isEpochCount(value: unknown): boolean {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0;
-}
-
-function isValue(value: unknown): boolean {
-  return typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value);
+function isValue(name: string, value: unknown): boolean {
+  if (name !== EPOCHS.ours) return typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value);
+  return value === 'auto' || (typeof value === 'number' && Number.isSafeInteger(value) && value > 0);
 }
 
 function toNumber(value: unknown): unknown {
