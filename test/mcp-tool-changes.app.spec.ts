@@ -1,6 +1,7 @@
 // A tool that is not what it was is noticed, and held back where its server is pinned.
 import { describe, expect, it } from '@jest/globals';
 import type { JsonObject } from '../src/common/json/read.js';
+import { HeldTools } from '../src/mcp/inspection/held-tools.js';
 import { ToolListWatch } from '../src/mcp/inspection/tool-list-watch.js';
 import { connectClient } from './support/mcp-client.js';
 import { json } from './support/mcp-raw-server.js';
@@ -30,6 +31,12 @@ async function listed(slug: string, tools: readonly object[]): Promise<readonly 
     return value;
   });
   return names;
+}
+
+/** As `listed`, without waiting for anything to be stored. */
+async function shown(slug: string, tools: readonly object[]): Promise<void> {
+  mcp.raw.answerWith(json({ jsonrpc: '2.0', id: 1, result: { tools } }));
+  expect((await mcp.call(`/${slug}/mcp`, LIST)).status).toBe(200);
 }
 
 async function calls(slug: string, name: string): Promise<boolean> {
@@ -145,6 +152,35 @@ describe('a pinned server', () => {
     const accepted = await mcp.admin.put(path, { tools: [{ name: 'search', enabled: true, held: false, hash }] });
     expect(jsonOf(accepted)).toMatchObject({ data: [{ name: 'create' }, { name: 'search', held: false }] });
     expect(await listed(slug, [CHANGED, CREATE])).toEqual(['search', 'create']);
+    expect(await calls(slug, 'search')).toBe(true);
+  });
+
+  it('refuses the call that follows the list at once, and the list back allows it again', async () => {
+    const slug = await mcp.register({ pin: true });
+    await listed(slug, [SEARCH, CREATE]);
+    expect(await calls(slug, 'search')).toBe(true);
+    await shown(slug, [CHANGED, CREATE]);
+    expect([await calls(slug, 'search'), await calls(slug, 'create')]).toEqual([false, true]);
+    expect(await listed(slug, [SEARCH, CREATE])).toEqual(['search', 'create']);
+    expect(await calls(slug, 'search')).toBe(true);
+  });
+
+  it('stores a change that is in a list too many to be read', async () => {
+    const slug = await mcp.register({ pin: true });
+    await listed(slug, [SEARCH]);
+    for (let count = 0; count < 40; count += 1) await shown(slug, [SEARCH]);
+    await shown(slug, [CHANGED]);
+    await mcp.gateway.app.get(HeldTools, { strict: false }).flush();
+    expect(await toolOf(slug, 'search')).toMatchObject({ held: true, description: CHANGED.description });
+    expect(await eventsOf(slug)).toMatchObject([{ tools: [{ name: 'search', change: 'changed', held: true }] }]);
+  });
+
+  it('can use at once what an administrator accepts', async () => {
+    const slug = await mcp.register({ pin: true });
+    await listed(slug, [SEARCH]);
+    await listed(slug, [CHANGED]);
+    const tools = [{ name: 'search', enabled: true, held: false }];
+    expect((await mcp.admin.put(`/v1/mcp-servers/${slug}/tools`, { tools })).status).toBe(200);
     expect(await calls(slug, 'search')).toBe(true);
   });
 

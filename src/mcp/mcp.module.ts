@@ -26,6 +26,8 @@ import { McpMetadataController } from './endpoints/mcp-metadata.controller.js';
 import { McpOutbound } from './endpoints/mcp-outbound.js';
 import { McpController } from './endpoints/mcp.controller.js';
 import { OpenStreams } from './endpoints/open-streams.js';
+import { McpToolAccess } from './endpoints/tool-access.js';
+import { HeldTools } from './inspection/held-tools.js';
 import { ToolListWatch } from './inspection/tool-list-watch.js';
 import { McpProxy } from './proxy/mcp-proxy.js';
 import { McpServerToolsService } from './servers/mcp-server-tools.service.js';
@@ -90,6 +92,8 @@ import { McpServersService } from './servers/mcp-servers.service.js';
     McpOutbound,
     OpenStreams,
     ToolListWatch,
+    HeldTools,
+    McpToolAccess,
     {
       provide: McpProxy,
       inject: [EgressPolicy, AppConfig],

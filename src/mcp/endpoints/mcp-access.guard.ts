@@ -15,7 +15,7 @@ import { isStateless } from '../protocol-revision.js';
 import { McpProxy } from '../proxy/mcp-proxy.js';
 import { readMessage } from './mcp-message.js';
 import { type McpCallContext, mcpCallOf } from './mcp-request.js';
-import { toolAccessOf } from './tool-access.js';
+import { McpToolAccess } from './tool-access.js';
 
 /**
  * Whether an authenticated caller may make this call: number of concurrent calls, session, transport of the server, body,
@@ -29,6 +29,7 @@ export class McpAccessGuard implements CanActivate {
     private readonly sessions: SessionBinding,
     private readonly proxy: McpProxy,
     private readonly calls: McpCallLog,
+    private readonly toolAccess: McpToolAccess,
     config: AppConfig,
   ) {
     this.bodyLimits = { maxBytes: config.MAX_JSON_BODY_BYTES, totalMs: config.JSON_BODY_TIMEOUT_MS };
@@ -88,7 +89,8 @@ export class McpAccessGuard implements CanActivate {
   /** McpCallInterceptor answers the call of a denied tool, with a JSON-RPC error and status 200. */
   private checkTools(call: McpCallContext): void {
     const { message, endpoint } = call;
-    const mayUse = toolAccessOf(call);
+    const mayUse = this.toolAccess.of(call);
+    call.toolAccess = mayUse;
     call.denial = message && mayUse && denyToolCalls(message.inspected, mayUse);
     // On the older transport, a JSON-RPC error would have to come on the other stream.
     if (call.denial !== undefined && endpoint === 'messages') {

@@ -17,7 +17,6 @@ import type { McpHooks } from '../proxy/mcp-proxy.types.js';
 import type { McpMessage } from './mcp-message.js';
 import type { McpCallContext } from './mcp-request.js';
 import { OpenStreams } from './open-streams.js';
-import { toolAccessOf } from './tool-access.js';
 
 const SESSION_ID_REFUSED = 'The MCP server answered with a session id that is too long, or not visible ASCII.';
 
@@ -69,7 +68,7 @@ export class McpAnswerHooks {
     // Without a limit: the address in it is bounded already.
     const seal = { seal: (text: string) => this.bind(text, owner, Infinity) };
     const mayHoldTools = isStream || listsTools(call.message);
-    const mayUse = mayHoldTools ? toolAccessOf(call) : undefined;
+    const mayUse = mayHoldTools ? call.toolAccess : undefined;
     if (isLegacy && !isStream) return mayUse && new NoBody();
     return filterChain(
       isLegacy

@@ -7,7 +7,7 @@ import type { RawHeader } from '../../identity/headers/raw-headers.js';
 import type { SessionOwner } from '../../identity/sessions/session-binding.js';
 import type { TraceContext } from '../../telemetry/trace-headers.js';
 import type { AnswerOutcome } from '../inspection/answer-outcome.js';
-import type { ToolDenial } from '../inspection/tool-denial.js';
+import type { ToolAccess, ToolDenial } from '../inspection/tool-denial.js';
 import type { ServerAddress } from '../servers/mcp-server.directory.js';
 import type { UsableMcpServer } from '../servers/usable-mcp-server.js';
 import type { McpEndpoint } from './mcp-address.js';
@@ -84,6 +84,8 @@ export class McpCallContext implements AuthenticatedMcpCaller {
   body: Buffer | undefined = undefined;
   /** Undefined until the body is understood. */
   message: McpMessage | undefined = undefined;
+  /** Undefined when the call may use all tools. */
+  toolAccess: ToolAccess | undefined = undefined;
   /** Set when a disabled tool is called. */
   denial: ToolDenial | undefined = undefined;
 
