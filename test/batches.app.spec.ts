@@ -2,9 +2,13 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import OpenAI from 'openai';
 import { withBatchFields } from '../src/batches/providers/required-fields.js';
 import { batches, cursorPages } from './support/fake-openai.js';
+import { plainly } from './support/openai-client.js';
+import { jsonOf, refusalOf } from './support/send.js';
 import { hangUp, inTurn, json, onlyCall, silence, text } from './support/fake-provider.js';
 import { PROVIDER_KEY, type RerankGateway, startRerankGateway } from './support/rerank-gateway.js';
 import { ADMIN_KEY } from './support/test-app.js';
+
+const NEW_BATCH = { input_file_id: 'file-1', endpoint: '/v1/embeddings', completion_window: '24h' };
 
 describe('batches through the official SDK', () => {
   let gateway: RerankGateway;
@@ -146,6 +150,34 @@ describe('batches through the official SDK', () => {
     expect(await answer.json()).toMatchObject({ error: { code, source: 'provider' } });
     expect(answer.headers.get('retry-after')).toBe(code === 'provider_rate_limited' ? '17' : null);
   });
+
+  it.each<readonly ['GET' | 'POST', string]>([
+    ['GET', '/batches/batch_1'],
+    ['GET', '/batches'],
+    ['POST', '/batches'],
+    ['POST', '/batches/batch_1/cancel'],
+  ])('returns the error that a code names with status 200: %s %s', async (method, path) => {
+    const failures = [
+      { base_resp: { status_code: 1004, status_msg: 'login fail' }, data: [] },
+      { code: 1004, msg: 'login fail', data: [] },
+    ];
+    for (const failure of failures) {
+      gateway.provider.replyWith(json(failure));
+      const answer = await plainly(gateway, slug)(method, path, method === 'POST' ? { body: NEW_BATCH } : {});
+      expect(refusalOf(answer)).toMatchObject({ status: 502, code: 'provider_failed' });
+      expect(jsonOf(answer)['error']).toMatchObject({ message: 'login fail', provider_code: '1004' });
+    }
+  });
+
+  it.each([{ base_resp: { status_code: 0, status_msg: 'success' } }, { code: 'empty_file', message: 'It is empty.' }])(
+    'returns a new batch that comes with %j',
+    async (more) => {
+      gateway.provider.replyWith(json({ ...batches(1)[0], ...more }));
+      const answer = await plainly(gateway, slug)('POST', '/batches', { body: NEW_BATCH });
+      expect(answer.status).toBe(200);
+      expect(jsonOf(answer)).toMatchObject(more);
+    },
+  );
 
   it('retries a failed read of a batch, but never a create', async () => {
     gateway.provider.replyWith(inTurn(json({}, 500), json(batches(1)[0])));

@@ -135,6 +135,26 @@ describe('a provider that fails', () => {
     expect(line).not.toHaveProperty('quantities');
   });
 
+  it.each([
+    [{ base_resp: { status_code: 1004, status_msg: 'login fail' } }, 'login fail', '1004'],
+    [{ id: 'x', results: [], base_resp: { status_code: 1008, status_msg: 'no balance' } }, 'no balance', '1008'],
+    [{ code: 1001, msg: 'quota used up', data: null }, 'quota used up', '1001'],
+  ])('returns the error that a code names with status 200: %j', async (body, message, code) => {
+    gateway.provider.replyWith(json(body));
+    const answer = await gateway.rerank(patient, VALID);
+    expect(refusalOf(answer)).toEqual(FAILED);
+    expect(jsonOf(answer)['error']).toMatchObject({ message, provider_code: code });
+  });
+
+  it.each([
+    { base_resp: { status_code: 0, status_msg: 'success' } },
+    { code: 200, message: 'done' },
+    { code: 3, message: 'one document was cut' },
+  ])('returns results that come with %j', async (more) => {
+    gateway.provider.replyWith(json({ ...GOOD, id: undefined, ...more }));
+    expect((await gateway.rerank(patient, VALID)).status).toBe(200);
+  });
+
   it('distinguishes 403 from 401, and writes the reason into the log', async () => {
     const messages: unknown[] = [];
     for (const status of [401, 403]) {

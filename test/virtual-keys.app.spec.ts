@@ -564,6 +564,11 @@ describe('the test of a virtual key', () => {
       { error: 'provider_credential_rejected', reason: 'http_401', provider_message: 'no access' },
     ],
     [
+      'names a code with status 200',
+      json({ base_resp: { status_code: 1004, status_msg: 'login fail' } }),
+      { error: 'provider_failed', reason: 'http_200', provider_message: 'login fail' },
+    ],
+    [
       'fails',
       json({ message: 'oh no' }, 500),
       { error: 'provider_failed', reason: 'http_500', provider_message: 'oh no' },

@@ -11,7 +11,7 @@ import {
   errorInAnswer,
   failureToError,
   type Hidden,
-  parseProviderJson,
+  parseProviderResult,
 } from '../upstream/provider-error.js';
 import { secretsOf } from '../upstream/without-secrets.js';
 import { UpstreamClient } from '../upstream/upstream-client.js';
@@ -76,7 +76,7 @@ export class ProviderCallService {
     const call = begun instanceof Promise ? await begun : begun;
     try {
       const answer = await this.run(context, operation, call);
-      const result = this.readOrRefuse(context, answer, () => read(parseProviderJson(answer)), call);
+      const result = this.readOrRefuse(context, answer, () => read(parseProviderResult(answer)), call);
       call.succeed(use.usageOf(result));
       return result;
     } finally {

@@ -172,6 +172,10 @@ describe('errorInAnswer', () => {
     { success: false, errors: [{ message: 'no' }] },
     { detail: 'no' },
     { status: 'failure', message: 'no' },
+    { base_resp: { status_code: 1004, status_msg: 'no' } },
+    { id: 'x', base_resp: { status_code: 1004, status_msg: 'no' } },
+    { code: 1001, msg: 'no', data: [] },
+    { error_code: 17, error_msg: 'no' },
   ])('finds the error in an answer with status 200: %j', (body) => {
     for (const isSure of [true, false]) {
       expect(found(body, isSure)).toMatchObject({ code: 'provider_failed', status: 502, message: 'no' });
@@ -183,6 +187,8 @@ describe('errorInAnswer', () => {
     [{ error: { code: '400', message: 'no' } }, 'provider_rejected', 400],
     [{ object: 'error', code: 404, message: 'no' }, 'provider_rejected', 404],
     [{ status_code: 401, error: 'no' }, 'provider_credential_rejected', 502],
+    [{ base_resp: { status_code: 429, status_msg: 'no' } }, 'provider_rate_limited', 429],
+    [{ code: 403, msg: 'no' }, 'provider_credential_rejected', 502],
   ])('uses the status that the error names: %j', (body, code, status) => {
     expect(found(body, false)).toMatchObject({ code, status });
   });
@@ -202,6 +208,13 @@ describe('errorInAnswer', () => {
     [],
     null,
   ])('finds no error in %j', (body) => expect(found(body, false)).toBeUndefined());
+
+  it.each([{ code: 0, message: 'success', data: {} }, { base_resp: { status_code: 0, status_msg: 'success' } }])(
+    'takes the message of a success for no error: %j',
+    (body) => {
+      for (const isSure of [true, false]) expect(found(body, isSure)).toBeUndefined();
+    },
+  );
 
   it.each([
     { results: [], message: 'no' },

@@ -1,6 +1,7 @@
 import { assertNever } from '../common/assert-never.js';
 import { DO_NOT_RETRY, GatewayError, type ProviderSaid } from '../common/errors/gateway.error.js';
 import { isObject, type JsonObject, parseForeignJson, UnexpectedShapeError } from '../common/json/read.js';
+import { namesFailure, namesSuccess } from './failure-code.js';
 import { wordsForLog } from './log-words.js';
 import { passedHeaders } from './passed-headers.js';
 import { type ProviderErrorText, readProviderError } from './providers/error-text.js';
@@ -84,8 +85,7 @@ export function errorInAnswer(
   isSure: boolean,
 ): GatewayError | undefined {
   const value = parseForeignJson(answer.body);
-  if (!isObject(value) || Array.isArray(value['results']) || Array.isArray(value['data'])) return undefined;
-  if (!isSure && (typeof value['id'] === 'string' || !isErrorForm(value))) return undefined;
+  if (!isObject(value) || !mayHoldError(value, isSure)) return undefined;
   const text = readProviderError({ ...answer, body: withoutSecrets(answer.body, hidden.secrets) });
   if (text.message === undefined) return undefined;
   const status = statusIn(value);
@@ -141,6 +141,16 @@ export function parseProviderJson(answer: UpstreamAnswer): unknown {
   throw new GatewayError('provider_invalid_response', {
     reason: `expected JSON, got ${sizeAndType(answer)} (status ${answer.status})`,
   });
+}
+
+/**
+ * The body of a 2xx answer that does not say by a code that the call failed.
+ * @throws UnexpectedShapeError when it does; GatewayError `provider_invalid_response` when it is not JSON
+ */
+export function parseProviderResult(answer: UpstreamAnswer): unknown {
+  const value = parseProviderJson(answer);
+  if (namesFailure(value)) throw new UnexpectedShapeError('a result', 'body');
+  return value;
 }
 
 /** With the coding, which explains why nothing could be read: none was accepted (`accept-encoding: identity`). */
@@ -204,6 +214,13 @@ function wordsOf(text: ProviderErrorText): { readonly message?: string; readonly
   return { ...(message === '' ? {} : { message }), ...(param === '' ? {} : { param }) };
 }
 
+/** Whether the message of an answer is that of an error, and not beside a result. */
+function mayHoldError(value: JsonObject, isSure: boolean): boolean {
+  if (namesFailure(value)) return true;
+  if (Array.isArray(value['results']) || Array.isArray(value['data'])) return false;
+  return isSure ? isErrorForm(value) || !namesSuccess(value) : typeof value['id'] !== 'string' && isErrorForm(value);
+}
+
 /** Whether an object can be nothing but an error. */
 function isErrorForm(value: JsonObject): boolean {
   const { error, errors, detail, object, type, success, status } = value;
@@ -214,8 +231,8 @@ function isErrorForm(value: JsonObject): boolean {
 
 /** The status that an error names in its body: `{"error": {"code": 429}}`. */
 function statusIn(value: JsonObject): number | undefined {
-  const { error } = value;
-  for (const { code, status, status_code, statusCode } of isObject(error) ? [error, value] : [value]) {
+  const { error, base_resp: outcome } = value;
+  for (const { code, status, status_code, statusCode } of [error, outcome, value].filter(isObject)) {
     for (const given of [status, status_code, statusCode, code]) {
       const number = typeof given === 'string' ? Number(given) : given;
       if (typeof number === 'number' && Number.isInteger(number) && number >= 400 && number <= 599) return number;

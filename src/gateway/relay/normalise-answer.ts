@@ -1,6 +1,6 @@
 import { hasLongNumbers, parseLongNumbers, stringifyLongNumbers } from '../../common/json/numbers.js';
 import { isObject, type JsonObject, readArray, readObject, readString } from '../../common/json/read.js';
-import { parseProviderJson } from '../../upstream/provider-error.js';
+import { parseProviderResult } from '../../upstream/provider-error.js';
 import type { UpstreamAnswer } from '../../upstream/upstream.types.js';
 import { withEnvelope } from './list-envelope.js';
 import type { OperationInput, ResourceProvider } from './operation.types.js';
@@ -33,7 +33,7 @@ export function normaliseAnswer(
     const { idParam, object } = route.deletes;
     return { status: 200, json: { id: params[idParam], object, deleted: true } };
   }
-  const json = parseProviderJson(answer);
+  const json = parseProviderResult(answer);
   const isList = route.kind === 'list' || route.kind === 'items';
   if (isList) readArray(readObject(json, 'body')['data'], 'body.data');
   if (route.kind === 'retrieve') readString(readObject(json, 'body')['id'], 'body.id');

@@ -3,7 +3,7 @@ import type { Request, Response } from 'express';
 import { ERROR_CODES } from '../../common/errors/error-codes.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { type JsonObject, readObject } from '../../common/json/read.js';
-import { parseProviderJson, shapeToError } from '../../upstream/provider-error.js';
+import { parseProviderJson, parseProviderResult, shapeToError } from '../../upstream/provider-error.js';
 import { OfferedEndpoints } from '../../upstream/providers/offered-endpoints.js';
 import type { Provider, ProviderRequest } from '../../upstream/providers/provider.types.js';
 import type { UpstreamAnswer } from '../../upstream/upstream.types.js';
@@ -186,7 +186,7 @@ export class RelayService {
   ): Promise<string> {
     const request = toProviderRequest({ kind: 'retrieve', path: objectPath }, input, undefined);
     const answer = await this.calls.run(context, operationOf(route, undefined, request));
-    const object = this.calls.readOrRefuse(context, answer, () => readObject(parseProviderJson(answer), 'body'));
+    const object = this.calls.readOrRefuse(context, answer, () => readObject(parseProviderResult(answer), 'body'));
     const id = object[field];
     if (typeof id === 'string') return id;
     const { status } = object;

@@ -27,6 +27,13 @@ describe('readProviderError', () => {
     ],
     ['Azure API Management', { statusCode: 404, message: 'Resource not found' }, { message: 'Resource not found' }],
     ['Cohere', { id: 'x', message: 'invalid api token' }, { message: 'invalid api token' }],
+    [
+      'MiniMax',
+      { base_resp: { status_code: 1004, status_msg: 'login fail' } },
+      { message: 'login fail', code: '1004' },
+    ],
+    ['Baidu', { error_code: 17, error_msg: 'no' }, { message: 'no', code: '17' }],
+    ['WeChat', { errcode: 40_001, errmsg: 'no' }, { message: 'no', code: '40001' }],
     ['Voyage', { detail: 'Provided API key is invalid.' }, { message: 'Provided API key is invalid.' }],
     ['Jina', { code: 'INPUT_MODEL_NOT_FOUND', message: 'no' }, { message: 'no', code: 'INPUT_MODEL_NOT_FOUND' }],
     [

@@ -19,10 +19,21 @@ const MAX_DEPTH = 4;
 const MAX_ITEMS = 20;
 
 /** Fields that hold the error itself, the most telling first. */
-const HOLDERS = ['error', 'detail', 'errors', 'fault'] as const;
-const MESSAGES = ['message', 'Message', 'msg', 'error_message', 'error_description', 'faultstring', 'title'] as const;
+const HOLDERS = ['error', 'detail', 'errors', 'fault', 'base_resp'] as const;
+const MESSAGES = [
+  'message',
+  'Message',
+  'msg',
+  'error_message',
+  'error_msg',
+  'errmsg',
+  'status_msg',
+  'error_description',
+  'faultstring',
+  'title',
+] as const;
 /** Another gateway keeps what its own provider said. */
-const CODES = ['provider_code', 'code', 'errorcode', 'error_code'] as const;
+const CODES = ['provider_code', 'code', 'errorcode', 'error_code', 'errcode'] as const;
 /** `status` is a word at Google and Pinecone, and a number elsewhere. */
 const TYPES = ['provider_type', 'type', 'error_type', '__type', 'status'] as const;
 
@@ -51,9 +62,9 @@ function readList(items: readonly unknown[], depth: number): ProviderErrorText {
 
 function readFields(fields: JsonObject, depth: number): ProviderErrorText {
   const own = {
-    message: textIn(fields, MESSAGES),
+    message: messageIn(fields),
     param: stringOrUndefined(fields['param']) || fieldName(fields['loc']),
-    code: wordIn(fields, CODES),
+    code: wordIn(fields, CODES) ?? outcomeCode(fields),
     type: wordIn(fields, TYPES),
   };
   if (own.message !== undefined && own.param !== undefined && Array.isArray(fields['loc'])) {
@@ -77,6 +88,16 @@ function readFields(fields: JsonObject, depth: number): ProviderErrorText {
   // Without a sentence the object may still name its error, or a field and what is wrong with it.
   const { error } = fields;
   return own.message === undefined && isObject(error) ? { ...own, ...present(readValue(error, depth - 1)) } : own;
+}
+
+/** The sentence of an object, of any of its known names. */
+export function messageIn(fields: JsonObject): string | undefined {
+  return textIn(fields, MESSAGES);
+}
+
+/** MiniMax: a code of its own, where others repeat the status. */
+function outcomeCode(fields: JsonObject): string | undefined {
+  return fields['status_msg'] === undefined ? undefined : wordIn(fields, ['status_code']);
 }
 
 /** `["body", "documents", 0]` → `documents.0`: the first part says where the field was, not what it is called. */
