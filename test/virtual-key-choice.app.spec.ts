@@ -100,12 +100,24 @@ describe('the virtual key in the model', () => {
     expect(messageOf(answer)).not.toContain('theirs');
   });
 
-  it('gives way to the header, and is taken off when both name the same', async () => {
+  it('is taken off when the header names the same', async () => {
     const header = { 'x-gateway-virtual-key': slug };
     expect(headersOf(await rerank(ADMIN_KEY, `@${slug}/m`, header))).toEqual([200, slug, 'm']);
-    gateway.provider.forget();
-    expect(headersOf(await rerank(ADMIN_KEY, '@local/m', header))).toEqual([200, slug, '@local/m']);
-    expect(sentModel()).toBe('@local/m');
+  });
+
+  it.each(['@cf/baai/bge', '@SLUG/@local/m', 'local/m'])('is not looked for beside the header: %s', async (given) => {
+    const header = { 'x-gateway-virtual-key': slug };
+    const model = given.replace('SLUG', slug);
+    const own = model.replace(`@${slug}/`, '');
+    expect(headersOf(await rerank(ADMIN_KEY, model, header))).toEqual([200, slug, own]);
+    expect(sentModel()).toBe(own);
+  });
+
+  it('must not be another one than that of the header', async () => {
+    const answer = await rerank(ADMIN_KEY, '@local/m', { 'x-gateway-virtual-key': slug });
+    expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed', param: 'model' });
+    expect(messageOf(answer)).toContain(`names the virtual key ${slug}, and model names local.`);
+    expect(gateway.provider.calls).toEqual([]);
   });
 
   it.each([undefined, null, 7, ''])('is not looked for in the model %j', async (model) => {

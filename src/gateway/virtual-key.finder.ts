@@ -41,7 +41,8 @@ export class VirtualKeyFinder {
   /**
    * @param slug of the header
    * @param model as the caller wrote it
-   * @throws GatewayError `virtual_key_required`, `virtual_key_not_found`, `model_not_found`, `model_not_allowed`
+   * @throws GatewayError `virtual_key_required`, `virtual_key_not_found`, `model_not_found`, `model_not_allowed`;
+   * `validation_failed` where header and model name two virtual keys
    */
   find(principal: Principal, slug: string | undefined, model: string | undefined): MaybePromise<Destination> {
     const prefixed = model === undefined ? undefined : readPrefix(model);
@@ -65,9 +66,13 @@ export class VirtualKeyFinder {
     return chain(this.virtualKeys.find(principal, slug, this.now()), (virtualKey) => {
       if (virtualKey === undefined) throw new GatewayError('virtual_key_not_found', { param: HEADER });
       assertVirtualKeyAllowed(principal, virtualKey, HEADER);
-      // A client may send both. Any other prefix belongs to the name of the model.
-      const isRepeated = prefixed?.isCertain === true && prefixed.slug === slug;
-      return { virtualKey, model: isRepeated ? prefixed.model : model };
+      if (prefixed?.isCertain !== true) return { virtualKey, model };
+      return chain(this.virtualKeys.find(principal, prefixed.slug, this.now()), (named) => {
+        // The prefix belongs to the name of the model: `@cf/baai/bge-reranker-base`.
+        if (named === undefined) return { virtualKey, model };
+        if (named.id === virtualKey.id) return { virtualKey, model: prefixed.model };
+        throw contradiction(virtualKey.slug, named.slug);
+      });
     });
   }
 
@@ -94,6 +99,14 @@ export class VirtualKeyFinder {
   private now(): number {
     return this.clock.now().getTime();
   }
+}
+
+/** The model would reach a provider that does not know it, under a name that it does not have. */
+function contradiction(inHeader: string, inModel: string): GatewayError {
+  const message =
+    `${HEADER} names the virtual key ${inHeader}, and model names ${inModel}. Name one of them, ` +
+    `or write @${inHeader}/@${inModel}/… for a model whose own name begins with @${inModel}.`;
+  return new GatewayError('validation_failed', { param: 'model', message });
 }
 
 function readPrefix(model: string): Prefixed | undefined {
