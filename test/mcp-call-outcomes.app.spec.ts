@@ -1,10 +1,12 @@
 // How the outcome of a call that fails at its server is recorded, searched and counted.
+import type { RequestListener, ServerResponse } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
 import { McpCallRecorder } from '../src/mcp/calls/mcp-call.recorder.js';
 import { eventually } from './support/eventually.js';
 import { events, json, plain } from './support/mcp-raw-server.js';
 import { rawMcpGateway } from './support/raw-mcp-gateway.js';
 import { refusalOf, send } from './support/send.js';
+import { ADMIN_KEY } from './support/test-app.js';
 
 const CALL = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'search' } };
 const FINE = { jsonrpc: '2.0', id: 1, result: { content: [] } };
@@ -70,6 +72,49 @@ describe('the outcome of a call', () => {
       { group: { mcp_tool: 'create' }, calls: 2, failed_calls: 1 },
       { group: { mcp_tool: 'search' }, calls: 1, failed_calls: 1 },
     ]);
+  });
+});
+
+describe('the outcome of a call on the older transport', () => {
+  /** A server whose answers come on the stream of the session, before or after it has accepted the message. */
+  function legacy(answer: object, isFirst: boolean): RequestListener {
+    let stream: ServerResponse | undefined;
+    return (request, response) => {
+      if (request.method === 'GET') {
+        stream = response.writeHead(200, { 'content-type': 'text/event-stream' });
+        stream.write('event: endpoint\ndata: /message?sessionId=7\n\n');
+        return;
+      }
+      const say = (): void => void stream?.write(`event: message\ndata: ${JSON.stringify(answer)}\n\n`);
+      if (isFirst) say();
+      response.writeHead(202).end('Accepted');
+      if (!isFirst) setTimeout(say, 100);
+    };
+  }
+
+  it.each([
+    ['a result', FINE, true, { outcome: 'ok', rpc_error_code: null }],
+    ['the error of a tool', TOOL_ERROR, false, { outcome: 'tool_error', rpc_error_code: null }],
+    ['the error of a tool that comes early', TOOL_ERROR, true, { outcome: 'tool_error', rpc_error_code: null }],
+    ['a JSON-RPC error', RPC_ERROR, false, { outcome: 'rpc_error', rpc_error_code: -32_602 }],
+  ])('is read on the stream of the session: %s', async (_what, answer, isFirst, expected) => {
+    const slug = await mcp.register({ transport: 'sse' });
+    mcp.raw.answerWith(legacy(answer, isFirst));
+    const stream = await fetch(`${mcp.gateway.url}/${slug}/sse`, { headers: { 'x-gateway-api-key': ADMIN_KEY } });
+    const reader = stream.body?.getReader();
+    const begun = Buffer.from((await reader?.read())?.value ?? '').toString();
+    const path = /data: (\S+)/.exec(begun)?.[1] ?? '';
+    expect((await mcp.call(path, CALL)).status).toBe(202);
+    await eventually(async () => (await callsOf(slug)).length === 1);
+    const [row] = await callsOf(slug);
+    expect(row).toMatchObject({ tool: 'search', status: 202, error_code: null, ...expected });
+    expect(await metrics(slug)).toEqual([
+      `gateway_mcp_requests_total{server="${slug}",method="tools/call",status="202",outcome="${expected.outcome}"} 1`,
+    ]);
+    const query = `/v1/usage?group_by=mcp_tool&bucket=none&mcp_server=${slug}`;
+    await eventually(async () => (await mcp.admin.list(query)).length === 1);
+    expect(await mcp.admin.list(query)).toMatchObject([{ failed_calls: expected.outcome === 'ok' ? 0 : 1 }]);
+    await reader?.cancel();
   });
 });
 

@@ -29,6 +29,7 @@ import { OpenStreams } from './endpoints/open-streams.js';
 import { McpToolAccess } from './endpoints/tool-access.js';
 import { HeldTools } from './inspection/held-tools.js';
 import { ToolListWatch } from './inspection/tool-list-watch.js';
+import { SessionAnswers } from './legacy/session-answers.js';
 import { McpProxy } from './proxy/mcp-proxy.js';
 import { McpServerToolsService } from './servers/mcp-server-tools.service.js';
 import { McpServerDefinitions } from './servers/mcp-server.definitions.js';
@@ -93,6 +94,7 @@ import { McpServersService } from './servers/mcp-servers.service.js';
     OpenStreams,
     ToolListWatch,
     HeldTools,
+    SessionAnswers,
     McpToolAccess,
     {
       provide: McpProxy,

@@ -6,13 +6,15 @@ import { McpAuthentication } from '../../identity/authenticators/mcp-authenticat
 import { SessionBinding, type SessionOwner } from '../../identity/sessions/session-binding.js';
 import type { UpstreamHead } from '../../upstream/upstream.types.js';
 import { noteHead } from '../calls/mcp-call-log.js';
-import { AnswerOutcome } from '../inspection/answer-outcome.js';
+import { outcomeReader } from '../inspection/answer-outcome.js';
+import { ReportedOutcome } from '../inspection/reported-outcome.js';
 import { NoBody, toolListFilter } from '../inspection/tool-list-filter.js';
 import { ToolListWatch } from '../inspection/tool-list-watch.js';
 import { EndpointRewriter } from '../legacy/endpoint-rewriter.js';
-import { clientEndpoint } from '../legacy/message-endpoint.js';
+import { clientEndpoint, messagePath } from '../legacy/message-endpoint.js';
 import { bothWatchers, filterChain } from '../proxy/filter-chain.js';
 import type { BodyFilter } from '../../upstream/upstream.types.js';
+import type { BodyWatcher } from '../../upstream/stream-exchange.js';
 import type { McpHooks } from '../proxy/mcp-proxy.types.js';
 import type { McpMessage } from './mcp-message.js';
 import type { McpCallContext } from './mcp-request.js';
@@ -43,10 +45,8 @@ export class McpAnswerHooks {
       challenge: isUsersToken ? (head) => this.challengeFor(call, head) : undefined,
       bodyFilter: (head) => this.filterFor(call, head),
       onStream: (end) => this.streams.watch(call, end),
-      bodyWatcher: (head) => {
-        call.answer = AnswerOutcome.of(message?.inspected, head);
-        return bothWatchers(call.answer, this.lists.watch(server, message?.inspected, head));
-      },
+      bodyWatcher: (head) =>
+        bothWatchers(outcomeWatcher(call, head), this.lists.watch(server, message?.inspected, head)),
     };
   }
 
@@ -72,11 +72,25 @@ export class McpAnswerHooks {
     if (isLegacy && !isStream) return mayUse && new NoBody();
     return filterChain(
       isLegacy
-        ? new EndpointRewriter((endpoint) => clientEndpoint(endpoint, server.url, messagesPathOf(request), seal))
+        ? new EndpointRewriter((endpoint) => {
+            const path = messagePath(endpoint, server.url);
+            call.sessionStream?.begin(path);
+            return clientEndpoint(path, messagesPathOf(request), seal);
+          })
         : undefined,
       mayUse && toolListFilter(head, mayUse, this.config.MAX_JSON_BODY_BYTES),
     );
   }
+}
+
+/** On the older transport, the answers are on the stream of the session, and those to messages say nothing. */
+function outcomeWatcher(call: McpCallContext, head: UpstreamHead): BodyWatcher | undefined {
+  if (call.sessionStream !== undefined) return call.sessionStream;
+  if (call.expectedAnswer !== undefined) return undefined;
+  const outcome = ReportedOutcome.of(call.message?.inspected);
+  const reader = outcome && outcomeReader(outcome, head);
+  call.answer = reader && outcome;
+  return reader;
 }
 
 /** The address for messages is next to the one of the stream. */

@@ -10,6 +10,10 @@ import { Metrics } from '../../telemetry/metrics.js';
 import { contextOf } from '../../telemetry/request-context.js';
 import type { CallOutcome } from '../../telemetry/tracing.js';
 import { callInfoOf, McpCallLog, noteMethod } from '../calls/mcp-call-log.js';
+import { ReportedOutcome } from '../inspection/reported-outcome.js';
+import { pathOf } from '../legacy/message-endpoint.js';
+import { SessionAnswers } from '../legacy/session-answers.js';
+import { DEFAULT_FIRST_BYTE_MS } from './mcp-forwarder.js';
 import type { ToolDenial } from '../inspection/tool-denial.js';
 import { sendJson } from '../mcp-error.js';
 import type { McpOutcome } from '../proxy/mcp-proxy.types.js';
@@ -21,6 +25,7 @@ export class McpCallInterceptor implements NestInterceptor<McpOutcome, McpOutcom
   constructor(
     private readonly calls: McpCallLog,
     private readonly metrics: Metrics,
+    private readonly sessions: SessionAnswers,
     @Inject(LOGGER) private readonly logger: Pick<Logger, 'error'>,
   ) {}
 
@@ -37,13 +42,21 @@ export class McpCallInterceptor implements NestInterceptor<McpOutcome, McpOutcom
     if (isStream) this.metrics.mcpStreams.inc();
     const span = contextOf(call.request).span?.startMcpCall(callInfoOf(call));
     if (span !== undefined) call.traceContext = span.headers;
+    this.followSession(call);
     return next.handle().pipe(
       tap({
         next: (outcome) => {
-          span?.end(toCallOutcome(call, outcome));
-          this.record(call, outcome);
+          const finish = (): void => {
+            span?.end(toCallOutcome(call, outcome));
+            this.record(call, outcome);
+          };
+          const { expectedAnswer } = call;
+          if (outcome.error !== undefined || outcome.status >= 300) expectedAnswer?.finish();
+          if (expectedAnswer === undefined) finish();
+          else expectedAnswer.whenOver(finish);
         },
         error: (error: unknown) => {
+          call.expectedAnswer?.finish();
           span?.end({ status: undefined, error: error instanceof GatewayError ? error.code : 'failed' });
           this.calls.recordFailure(call, error);
         },
@@ -53,6 +66,21 @@ export class McpCallInterceptor implements NestInterceptor<McpOutcome, McpOutcom
         },
       }),
     );
+  }
+
+  /** On the older transport, a call is over when its answer has come on the stream of its session. */
+  private followSession(call: McpCallContext): void {
+    const { server, callerKey, request, message, url } = call;
+    if (server.transport !== 'sse') return;
+    if (request.method === 'GET') {
+      call.sessionStream = this.sessions.openStream(callerKey);
+      return;
+    }
+    const outcome = ReportedOutcome.of(message?.inspected);
+    if (outcome === undefined) return;
+    const waitMs = server.timeouts.first_byte_ms ?? DEFAULT_FIRST_BYTE_MS;
+    call.expectedAnswer = this.sessions.expect(callerKey, pathOf(url), outcome, waitMs);
+    call.answer = call.expectedAnswer?.outcome;
   }
 
   private record(call: McpCallContext, outcome: McpOutcome): void {

@@ -8,7 +8,7 @@ import { rpcIdOf } from './mcp-message.js';
 import { McpOutbound, outboundRequestOf } from './mcp-outbound.js';
 import { type McpCallContext, mcpCallOf } from './mcp-request.js';
 
-const DEFAULT_FIRST_BYTE_MS = 120_000;
+export const DEFAULT_FIRST_BYTE_MS = 120_000;
 
 type Headers = ReadonlyMap<string, string>;
 

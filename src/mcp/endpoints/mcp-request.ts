@@ -6,8 +6,9 @@ import type { McpServerIdentity } from '../../identity/config/identity-config.js
 import type { RawHeader } from '../../identity/headers/raw-headers.js';
 import type { SessionOwner } from '../../identity/sessions/session-binding.js';
 import type { TraceContext } from '../../telemetry/trace-headers.js';
-import type { AnswerOutcome } from '../inspection/answer-outcome.js';
+import type { ReportedOutcome } from '../inspection/reported-outcome.js';
 import type { ToolAccess, ToolDenial } from '../inspection/tool-denial.js';
+import type { ExpectedAnswer, SessionStream } from '../legacy/session-answers.js';
 import type { ServerAddress } from '../servers/mcp-server.directory.js';
 import type { UsableMcpServer } from '../servers/usable-mcp-server.js';
 import type { McpEndpoint } from './mcp-address.js';
@@ -89,8 +90,14 @@ export class McpCallContext implements AuthenticatedMcpCaller {
   /** Set when a disabled tool is called. */
   denial: ToolDenial | undefined = undefined;
 
-  // Added by McpAnswerHooks: reads the answer while it passes.
-  answer: AnswerOutcome | undefined = undefined;
+  // Added by McpAnswerHooks, or by McpCallInterceptor on the older transport: filled while the answer passes.
+  answer: ReportedOutcome | undefined = undefined;
+
+  // Added by McpCallInterceptor, on the older transport.
+  /** Of a stream. */
+  sessionStream: SessionStream | undefined = undefined;
+  /** Of a message. */
+  expectedAnswer: ExpectedAnswer | undefined = undefined;
 
   // Added by McpAccessGuard: that of the message, when the headers name none. By McpCallInterceptor: of the span of the call, when
   // the request is traced.

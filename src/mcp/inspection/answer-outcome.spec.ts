@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { AnswerOutcome } from './answer-outcome.js';
+import { outcomeReader } from './answer-outcome.js';
+import { ReportedOutcome } from './reported-outcome.js';
 import { inspectBody, type InspectedBody } from './inspect-body.js';
 
 const CALL = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'search' } };
@@ -22,11 +23,18 @@ interface Read {
   readonly pieces?: number;
 }
 
-function read({ text, type = 'application/json', of = request(), pieces = Infinity }: Read): AnswerOutcome | undefined {
-  const outcome = AnswerOutcome.of(of, { status: 200, headers: { 'content-type': type } });
+function read({
+  text,
+  type = 'application/json',
+  of = request(),
+  pieces = Infinity,
+}: Read): ReportedOutcome | undefined {
+  const outcome = ReportedOutcome.of(of);
+  const reader = outcome && outcomeReader(outcome, { status: 200, headers: { 'content-type': type } });
+  if (reader === undefined) return undefined;
   const bytes = Buffer.from(text);
-  for (let at = 0; at < bytes.length; at += pieces) outcome?.push(bytes.subarray(at, at + pieces));
-  outcome?.end();
+  for (let at = 0; at < bytes.length; at += pieces) reader.push(bytes.subarray(at, at + pieces));
+  reader.end();
   return outcome;
 }
 
@@ -144,7 +152,8 @@ describe('the outcome of an answer', () => {
     expect(read({ text: JSON.stringify(TOOL_ERROR), type: 'text/html' })).toBeUndefined();
     expect(read({ text: '{}', of: request({ jsonrpc: '2.0', method: 'notifications/initialized' }) })).toBeUndefined();
     const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
-    expect(AnswerOutcome.of(request(), { status: 200, headers })).toBeUndefined();
+    const outcome = ReportedOutcome.of(request());
+    expect(outcome && outcomeReader(outcome, { status: 200, headers })).toBeUndefined();
   });
 
   it.each([

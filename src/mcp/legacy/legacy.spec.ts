@@ -6,7 +6,7 @@ import { send } from '../../../test/support/send.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { startProxying, targetAt } from '../proxy/__fixtures__/proxying.js';
 import { EndpointRewriter } from './endpoint-rewriter.js';
-import { clientEndpoint, messageTarget, type AddressSeal } from './message-endpoint.js';
+import { clientEndpoint, messagePath, messageTarget, type AddressSeal } from './message-endpoint.js';
 
 const SERVER = new URL('https://mcp.example.com/inner/sse?tenant=1');
 const MESSAGES = '/alice/files/messages';
@@ -20,7 +20,7 @@ const SEAL: AddressSeal = {
 };
 
 const queryOf = (endpoint: string): URLSearchParams => new URL(endpoint, 'http://gateway').searchParams;
-const toClient = (endpoint: string): string => clientEndpoint(endpoint, SERVER, MESSAGES, SEAL);
+const toClient = (endpoint: string): string => clientEndpoint(messagePath(endpoint, SERVER), MESSAGES, SEAL);
 
 describe('clientEndpoint and messageTarget', () => {
   it.each([
@@ -111,7 +111,8 @@ describe('HTTP+SSE through the gateway', () => {
         if (request.method === 'POST') {
           return { target: targetAt(messageTarget(queryOf(request.url ?? ''), server.endpoint, SEAL)) };
         }
-        const rewrite = (endpoint: string): string => clientEndpoint(endpoint, server.endpoint, MESSAGES, SEAL);
+        const rewrite = (endpoint: string): string =>
+          clientEndpoint(messagePath(endpoint, server.endpoint), MESSAGES, SEAL);
         return { hooks: { bodyFilter: () => new EndpointRewriter(rewrite) } };
       },
     });

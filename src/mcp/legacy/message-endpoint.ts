@@ -11,21 +11,27 @@ export interface AddressSeal {
 }
 
 /**
- * The gateway's address for the client's messages on the older transport (HTTP+SSE). It contains the server's own address, bound to
- * the caller as a session id is, so that no replica has to store it.
+ * The server's own address for the client's messages, as a path.
  * @param endpoint as the server sent it, relative to `serverUrl` or not
- * @param messagesPath path of the gateway for messages to the server
  * @throws GatewayError `provider_invalid_response` when it is too long, or not at the server's own origin
  */
-export function clientEndpoint(
-  endpoint: string,
-  serverUrl: URL,
-  messagesPath: string,
-  seal: Pick<AddressSeal, 'seal'>,
-): string {
-  const { pathname, search } = sameOrigin(endpoint, serverUrl);
-  const path = pathname + search;
+export function messagePath(endpoint: string, serverUrl: URL): string {
+  const path = pathOf(sameOrigin(endpoint, serverUrl));
   if (path.length > MAX_ENDPOINT_CHARACTERS) throw tooLong();
+  return path;
+}
+
+export function pathOf({ pathname, search }: URL): string {
+  return pathname + search;
+}
+
+/**
+ * The gateway's address for the client's messages on the older transport (HTTP+SSE). It contains the server's own address, bound to
+ * the caller as a session id is, so that no replica has to store it.
+ * @param path `messagePath` of the server
+ * @param messagesPath path of the gateway for messages to the server
+ */
+export function clientEndpoint(path: string, messagesPath: string, seal: Pick<AddressSeal, 'seal'>): string {
   const sealed = seal.seal(Buffer.from(path).toString('base64url'));
   return `${messagesPath}?${SESSION_PARAM}=${encodeURIComponent(sealed)}`;
 }
