@@ -50,10 +50,7 @@ export class SimulateUsageDto {
   @IsStorable()
   readonly workspace_id?: string;
 
-  /**
-   * Slug of a virtual key. A caller of one workspace can name those that it can use.
-   * @example "cohere-production"
-   */
+  /** Slug of a virtual key. A caller of one workspace can name those that it can use. */
   @Optional()
   @IsString()
   @MaxLength(255)
