@@ -5,6 +5,7 @@ import { ManagementApi } from '../common/http/api-docs.decorators.js';
 import { CallerResponse, OrganisationListResponse } from './caller.response.js';
 import { CallerService } from './caller.service.js';
 import { CallerQuery } from './dto/caller.query.js';
+import { OrganisationListQuery } from './dto/organisation-list.query.js';
 
 @ManagementApi('Caller')
 @Controller('v1')
@@ -21,7 +22,10 @@ export class CallerController {
   /** Lists the organisations that the caller acts for. */
   @Get('organisations')
   @AnyCaller('a caller may know what it is')
-  async listOrganisations(@Req() request: Request, @Query() query: CallerQuery): Promise<OrganisationListResponse> {
-    return this.callers.organisations(request, query.organisation_id);
+  async listOrganisations(
+    @Req() request: Request,
+    @Query() query: OrganisationListQuery,
+  ): Promise<OrganisationListResponse> {
+    return this.callers.organisations(request, query);
   }
 }

@@ -6,6 +6,7 @@ import { toList } from '../common/pagination/list.js';
 import { toUnixSeconds } from '../common/time/unix-time.js';
 import { foldId } from '../common/uuid.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
+import { OrganisationListQuery } from './dto/organisation-list.query.js';
 import { shownLimits } from './rate-limit-counters.js';
 import type { Caller } from './authenticator.js';
 import { type CallerResponse, type OrganisationListResponse, toOrganisationResponse } from './caller.response.js';
@@ -20,9 +21,9 @@ export class CallerService {
   /** @throws GatewayError `tenant_mismatch` for an organisation that is not the caller's */
   async describe(request: Request, named: string | undefined): Promise<CallerResponse> {
     const caller = callerOf(request);
-    const found = await this.found(caller, named);
-    const [organisation, another] = found;
-    const sole = organisation !== undefined && another === undefined ? organisation : null;
+    const ids = organisationsOf(caller, named);
+    const [[organisation = null], count] = await this.workspaces.organisations(ids, new OrganisationListQuery());
+    const sole = count === 1 ? organisation : null;
     const { workspaceId = null } = caller.kind === 'api_key' ? caller.principal : {};
     const tenant: Tenant | undefined = sole === null ? undefined : { organisationId: sole.id, workspaceId };
     const workspaces = tenant === undefined ? [] : await this.workspaces.visibleTo(tenant, MAX_WORKSPACES);
@@ -36,18 +37,19 @@ export class CallerService {
     };
   }
 
-  async organisations(request: Request, named: string | undefined): Promise<OrganisationListResponse> {
-    const found = await this.found(callerOf(request), named);
-    return toList([found, found.length], toOrganisationResponse);
+  /** @throws GatewayError `tenant_mismatch` for an organisation that is not the caller's */
+  async organisations(request: Request, query: OrganisationListQuery): Promise<OrganisationListResponse> {
+    const ids = organisationsOf(callerOf(request), query.organisation_id);
+    return toList(await this.workspaces.organisations(ids, query), toOrganisationResponse);
   }
+}
 
-  private async found(caller: Caller, named: string | undefined) {
-    const own = caller.kind === 'api_key' ? [caller.principal.organisationId] : caller.token.organisationIds;
-    if (named !== undefined && !own.includes(foldId(named))) {
-      throw new GatewayError('tenant_mismatch', { param: 'organisation_id' });
-    }
-    return this.workspaces.organisations(named === undefined ? own : [foldId(named)]);
-  }
+/** The ids of the caller's organisations, or the one that it names. */
+function organisationsOf(caller: Caller, named: string | undefined): readonly string[] {
+  const own = caller.kind === 'api_key' ? [caller.principal.organisationId] : caller.token.organisationIds;
+  if (named === undefined) return own;
+  if (own.includes(foldId(named))) return [foldId(named)];
+  throw new GatewayError('tenant_mismatch', { param: 'organisation_id' });
 }
 
 function callerOf({ anyCaller }: Request): Caller {

@@ -1,11 +1,13 @@
-import { IsInt, IsString, IsUUID, Max, MaxLength, Min } from 'class-validator';
-import { LAST_SECOND } from '../common/time/unix-time.js';
+import { IntersectionType } from '@nestjs/swagger';
+import { IsString, IsUUID, MaxLength } from 'class-validator';
+import { IsSortOf, ListQuery, SearchQuery } from '../common/pagination/list.query.js';
+import { OrganisationQuery } from '../common/pagination/organisation.query.js';
+import { TimeRangeQuery } from '../common/pagination/time-range.query.js';
 import { IsStorable } from '../common/validation/is-storable.decorator.js';
 import { Optional } from '../common/validation/optional.decorator.js';
-import { ToNumber } from '../common/validation/conversion.decorators.js';
 
 /** What both the list and the export can be limited to. */
-export class AuditLogFilter {
+export class AuditLogFilter extends IntersectionType(OrganisationQuery, SearchQuery, TimeRangeQuery) {
   /** Id of the API key, or subject of the administrator's token, that made the change. */
   @Optional()
   @IsString()
@@ -31,43 +33,9 @@ export class AuditLogFilter {
   @MaxLength(64)
   @IsStorable()
   readonly resource_type?: string;
-
-  /** Unix seconds, inclusive. */
-  @Optional()
-  @ToNumber()
-  @IsInt()
-  @Min(0)
-  @Max(LAST_SECOND)
-  readonly from?: number;
-
-  /** Unix seconds, inclusive. */
-  @Optional()
-  @ToNumber()
-  @IsInt()
-  @Min(0)
-  @Max(LAST_SECOND)
-  readonly to?: number;
-
-  /** The organisation to read. Needed only with an administrator's token that grants several. */
-  @Optional()
-  @IsUUID()
-  readonly organisation_id?: string;
 }
 
-export class AuditLogQuery extends AuditLogFilter {
-  /** Number of the page, from 0. */
-  @Optional()
-  @ToNumber()
-  @IsInt()
-  @Min(0)
-  @Max(1_000_000)
-  readonly current_page: number = 0;
-
-  /** Items on a page. */
-  @Optional()
-  @ToNumber()
-  @IsInt()
-  @Min(1)
-  @Max(100)
-  readonly page_size: number = 20;
+export class AuditLogQuery extends IntersectionType(ListQuery, AuditLogFilter) {
+  @IsSortOf('created_at')
+  override readonly sort: string = '-created_at';
 }

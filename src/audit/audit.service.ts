@@ -3,9 +3,10 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { type EntityManager, type FindOptionsWhere, In, type Repository } from 'typeorm';
 import type { Principal } from '../access/principal.js';
 import { tenantWhere } from '../access/tenant-where.js';
-import { type ListOf, toList, toSkipTake } from '../common/pagination/list.js';
+import { type ListOf, toList } from '../common/pagination/list.js';
 import { foldId } from '../common/uuid.js';
 import { withoutUndefined } from '../common/without-undefined.js';
+import { both, pageAndOrder, searched } from '../database/list-options.js';
 import { insertRow } from '../database/rows.js';
 import { timeRange } from '../database/time-range.js';
 import { AuditLogEntry } from './audit-log-entry.entity.js';
@@ -55,12 +56,11 @@ export class AuditService {
     await insertRow(manager, Object.assign(entry, { changes: record.changes }));
   }
 
-  /** Entries of the caller's tenant, newest first. */
+  /** Entries of the caller's tenant. */
   async list(principal: Principal, query: AuditLogQuery): Promise<ListOf<AuditLogEntryResponse>> {
     const found = await this.entries.findAndCount({
       where: whereOf(principal, query),
-      order: { createdAt: 'DESC', id: 'DESC' },
-      ...toSkipTake(query),
+      ...pageAndOrder(query),
     });
     return toList(found, toAuditLogEntryResponse);
   }
@@ -82,12 +82,12 @@ export class AuditService {
 
 const AFTER = `(entry.created_at, entry.id) > (SELECT created_at, id FROM audit_log_entries WHERE id = :last)`;
 
-function whereOf(principal: Principal, filter: AuditLogFilter): FindOptionsWhere<AuditLogEntry> {
+function whereOf(principal: Principal, filter: AuditLogFilter): FindOptionsWhere<AuditLogEntry>[] {
   const { actor, action, resource: resourceId, resource_type: resourceType } = filter;
   // Ids of keys are stored in one spelling, subjects of tokens as they are.
   const actorId = actor === undefined ? undefined : In([actor, foldId(actor)]);
   const named = withoutUndefined({ actorId, action, resourceId, resourceType, createdAt: timeRange(filter) });
-  return { ...named, ...tenantWhere(principal) };
+  return both([{ ...named, ...tenantWhere(principal) }], searched(filter.search, ['resourceName', 'actorName']));
 }
 
 /** Without the user's claims, which may be large. */

@@ -70,10 +70,11 @@ export class WorkspacesService {
     return this.workspaces.find({ where, order: { name: 'ASC', id: 'ASC' }, take });
   }
 
-  async organisations(ids: readonly string[]): Promise<Organisation[]> {
-    return this.workspaces.manager.find(Organisation, {
-      where: { id: In(ids.filter(isUuid)) },
-      order: { slug: 'ASC' },
+  /** Those of the ids that exist. */
+  async organisations(ids: readonly string[], query: ListQuery): Promise<[Organisation[], number]> {
+    return this.workspaces.manager.findAndCount(Organisation, {
+      where: both([{ id: In(ids.filter(isUuid)) }], searched(query.search, ['name', 'slug'])),
+      ...pageAndOrder(query),
     });
   }
 

@@ -1,5 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiPropertyOptional, IntersectionType } from '@nestjs/swagger';
 import { IsIn, IsInt, IsString, Length, Max, Min } from 'class-validator';
 import { LAST_SECOND } from '../time/unix-time.js';
 import { ToNumber } from '../validation/conversion.decorators.js';
@@ -10,15 +10,17 @@ import { PageQuery } from './page.query.js';
 /** Newest first. */
 const DEFAULT_SORT = '-created_at';
 
-/** The query of a list of resources. */
-export class ListQuery extends PageQuery {
+export class SearchQuery {
   /** Part of the name, or of what else names the resource, in any case. */
   @Optional()
   @IsString()
   @Length(1, 255)
   @IsStorable()
   readonly search?: string;
+}
 
+/** The query of a list of resources. */
+export class ListQuery extends IntersectionType(PageQuery, SearchQuery) {
   readonly sort: string = DEFAULT_SORT;
 }
 
@@ -41,9 +43,14 @@ export class ExpirableListQuery extends ListQuery {
   readonly expires_before?: number;
 }
 
-/** A field to sort by; `-` before it reverses the order. Every list can be sorted by its times. */
+/** A field of a resource to sort by; `-` before it reverses the order. Every resource can be sorted by its times. */
 export function IsSort(...fields: readonly string[]): PropertyDecorator {
-  const all = ['created_at', 'updated_at', ...fields].flatMap((field) => [field, `-${field}`]);
+  return IsSortOf('created_at', 'updated_at', ...fields);
+}
+
+/** The same for what never changes. */
+export function IsSortOf(...fields: readonly string[]): PropertyDecorator {
+  const all = fields.flatMap((field) => [field, `-${field}`]);
   const description = 'The field to sort by; with `-` before it, in descending order.';
   return applyDecorators(
     IsIn(all),

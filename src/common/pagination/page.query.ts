@@ -1,8 +1,9 @@
-import { IsInt, IsUUID, Max, Min } from 'class-validator';
+import { IsInt, Max, Min } from 'class-validator';
 import { Optional } from '../validation/optional.decorator.js';
 import { ToNumber } from '../validation/conversion.decorators.js';
+import { OrganisationQuery } from './organisation.query.js';
 
-export class PageQuery {
+export class PageQuery extends OrganisationQuery {
   /** Number of the page, from 0. */
   @Optional()
   @ToNumber()
@@ -18,9 +19,4 @@ export class PageQuery {
   @Min(1)
   @Max(100)
   readonly page_size: number = 20;
-
-  /** The organisation to read. Needed only with an administrator's token that grants several. */
-  @Optional()
-  @IsUUID()
-  readonly organisation_id?: string;
 }

@@ -1,12 +1,13 @@
+import { IntersectionType } from '@nestjs/swagger';
 import { IsIn, IsInt, IsString, Length, Max, Min } from 'class-validator';
-import { PageQuery } from '../../common/pagination/page.query.js';
-import { LAST_SECOND } from '../../common/time/unix-time.js';
+import { IsSortOf, ListQuery } from '../../common/pagination/list.query.js';
+import { TimeRangeQuery } from '../../common/pagination/time-range.query.js';
 import { ToNumber } from '../../common/validation/conversion.decorators.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
 import { CALL_OUTCOMES, type CallOutcome } from './call-outcome.js';
 
-export class McpCallListQuery extends PageQuery {
+export class McpCallListQuery extends IntersectionType(ListQuery, TimeRangeQuery) {
   /** Only calls of the user with this `user_id`. */
   @Optional()
   @IsString()
@@ -34,19 +35,6 @@ export class McpCallListQuery extends PageQuery {
   @Max(599)
   readonly status?: number;
 
-  /** Unix seconds, inclusive. */
-  @Optional()
-  @ToNumber()
-  @IsInt()
-  @Min(0)
-  @Max(LAST_SECOND)
-  readonly from?: number;
-
-  /** Unix seconds, inclusive. */
-  @Optional()
-  @ToNumber()
-  @IsInt()
-  @Min(0)
-  @Max(LAST_SECOND)
-  readonly to?: number;
+  @IsSortOf('created_at')
+  override readonly sort: string = '-created_at';
 }

@@ -3,8 +3,8 @@ import { InjectRepository } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
 import type { Principal } from '../../access/principal.js';
 import { tenantWhere } from '../../access/tenant-where.js';
-import { toSkipTake } from '../../common/pagination/list.js';
 import { withoutUndefined } from '../../common/without-undefined.js';
+import { both, pageAndOrder, searched } from '../../database/list-options.js';
 import { timeRange } from '../../database/time-range.js';
 import { McpServerStore } from '../servers/mcp-server.store.js';
 import { McpCall } from './mcp-call.entity.js';
@@ -18,18 +18,14 @@ export class McpCallHistory {
     @InjectRepository(McpCall) private readonly calls: Repository<McpCall>,
   ) {}
 
-  /** Calls of one server by the caller's own tenant, newest first. */
+  /** Calls of one server by the caller's own tenant. */
   async list(principal: Principal, ref: string, query: McpCallListQuery): Promise<[McpCall[], number]> {
     const { id: serverId } = await this.servers.get(principal, ref);
     const { user_id: userId, tool, outcome, status } = query;
+    const named = withoutUndefined({ userId, tool, outcome, status, createdAt: timeRange(query) });
     return this.calls.findAndCount({
-      where: {
-        ...tenantWhere(principal),
-        serverId,
-        ...withoutUndefined({ userId, tool, outcome, status, createdAt: timeRange(query) }),
-      },
-      order: { createdAt: 'DESC', id: 'DESC' },
-      ...toSkipTake(query),
+      where: both([{ ...named, ...tenantWhere(principal), serverId }], searched(query.search, ['tool', 'userId'])),
+      ...pageAndOrder(query),
     });
   }
 }

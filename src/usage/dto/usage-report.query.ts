@@ -1,15 +1,15 @@
-import { ApiPropertyOptional } from '@nestjs/swagger';
+import { ApiPropertyOptional, IntersectionType } from '@nestjs/swagger';
 import { Transform, type TransformFnParams } from 'class-transformer';
-import { IsIn, IsInt, IsString, Length, Max, Min } from 'class-validator';
+import { IsIn, IsString, Length } from 'class-validator';
 import { PageQuery } from '../../common/pagination/page.query.js';
-import { LAST_SECOND } from '../../common/time/unix-time.js';
+import { TimeRangeQuery } from '../../common/pagination/time-range.query.js';
 import { Items } from '../../common/validation/bounded-fields.js';
 import { IsMetadata } from '../../common/validation/is-metadata.decorator.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
 import { type ReportKey, REPORT_KEYS_TEXT } from '../report-keys.js';
 import { IsReportKey } from './is-report-key.decorator.js';
-import { ToList, ToNumber } from '../../common/validation/conversion.decorators.js';
+import { ToList } from '../../common/validation/conversion.decorators.js';
 
 export const TIME_BUCKETS = ['hour', 'day', 'month', 'none'] as const;
 export type TimeBucket = (typeof TIME_BUCKETS)[number];
@@ -26,22 +26,12 @@ const ToJson = (): PropertyDecorator =>
     }
   });
 
-export class UsageReportQuery extends PageQuery {
+export class UsageReportQuery extends IntersectionType(PageQuery, TimeRangeQuery) {
   /** Start of the report in Unix seconds, inclusive. Default: 30 days before `to`. */
-  @Optional()
-  @ToNumber()
-  @IsInt()
-  @Min(0)
-  @Max(LAST_SECOND)
-  readonly from?: number;
+  override readonly from?: number;
 
   /** End of the report in Unix seconds, exclusive. Default: now. */
-  @Optional()
-  @ToNumber()
-  @IsInt()
-  @Min(0)
-  @Max(LAST_SECOND)
-  readonly to?: number;
+  override readonly to?: number;
 
   /** Length of the periods, in UTC. `none`: one period for the whole report. */
   @Optional()

@@ -4,8 +4,8 @@ import { type DeepPartial, In, IsNull, Raw, type Repository } from 'typeorm';
 import type { Principal } from '../../access/principal.js';
 import { auditRecords } from '../../audit/audit-record.js';
 import { AuditService } from '../../audit/audit.service.js';
-import { toSkipTake } from '../../common/pagination/list.js';
 import { withoutUndefined } from '../../common/without-undefined.js';
+import { both, pageAndOrder, searched } from '../../database/list-options.js';
 import type { PriceListQuery } from './dto/price-list.query.js';
 import { PriceRow } from './price.entity.js';
 import { toPriceResponse } from './price.response.js';
@@ -32,16 +32,18 @@ export class PriceStore {
     });
   }
 
-  /** The organisation's own first, each part newest first. */
+  /** The organisation's own first. */
   async list(organisationId: string, query: PriceListQuery): Promise<[PriceRow[], number]> {
-    const { provider, model, unit, ...page } = query;
+    const { provider, model, unit } = query;
     const inAnyCase = model === undefined ? undefined : Raw((column) => `LOWER(${column}) = LOWER(:model)`, { model });
     const units = unit === undefined ? undefined : In(spellingsOf(unitOf(unit)));
     const fields = withoutUndefined({ provider, model: inAnyCase, unit: units });
+    const owned = visibleTo(organisationId).map((owner) => ({ ...fields, ...owner }));
+    const { order, ...page } = pageAndOrder(query);
     return this.rows.findAndCount({
-      where: visibleTo(organisationId).map((owner) => ({ ...fields, ...owner })),
-      order: { organisationId: { direction: 'ASC', nulls: 'LAST' }, createdAt: 'DESC', id: 'DESC' },
-      ...toSkipTake(page),
+      where: both(owned, searched(query.search, ['provider', 'model', 'source'])),
+      order: { organisationId: { direction: 'ASC', nulls: 'LAST' }, ...order },
+      ...page,
     });
   }
 

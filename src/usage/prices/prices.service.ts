@@ -44,7 +44,10 @@ export class PricesService {
   /** The organisation's own, then the operator's, then those that come with the gateway. */
   async list(principal: Principal, query: PriceListQuery): Promise<[VisiblePrice[], number]> {
     const [rows, stored] = await this.store.list(principal.organisationId, query);
-    const bundled = BUNDLED.filter((price) => fits(price, query));
+    const bundled = inOrder(
+      BUNDLED.filter((price) => fits(price, query)),
+      query,
+    );
     const { skip, take } = toSkipTake(query);
     const shown = bundled.slice(Math.max(0, skip - stored), Math.max(0, skip + take - stored));
     return [[...rows.map(fromRow), ...shown], stored + bundled.length];
@@ -65,10 +68,29 @@ function assertOrganisationLevel(principal: Principal): void {
   throw new GatewayError('permission_denied', { message: 'Only callers of the whole organisation set prices.' });
 }
 
-function fits(price: VisiblePrice, { provider, model, unit }: PriceListQuery): boolean {
+function fits(price: VisiblePrice, { provider, model, unit, search }: PriceListQuery): boolean {
+  const texts = [price.provider, price.model, price.source].map((text) => text.toLowerCase());
   return (
+    (search === undefined || texts.some((text) => text.includes(search.toLowerCase()))) &&
     (provider === undefined || provider === price.provider) &&
     (model === undefined || model.toLowerCase() === price.model.toLowerCase()) &&
     (unit === undefined || unitOf(unit) === price.unit)
   );
+}
+
+const SORT_VALUES: Readonly<Record<string, (price: VisiblePrice) => string | number>> = {
+  effective_from: ({ effectiveFrom }) => effectiveFrom.getTime(),
+  provider: ({ provider }) => provider,
+  model: ({ model }) => model,
+};
+
+/** Built-in prices have no time of their creation: by that, they stay as they are. */
+function inOrder(prices: readonly VisiblePrice[], { sort }: PriceListQuery): readonly VisiblePrice[] {
+  const valueOf = SORT_VALUES[sort.replace(/^-/, '')];
+  if (valueOf === undefined) return prices;
+  const sign = sort.startsWith('-') ? -1 : 1;
+  return [...prices].sort((one, other) => {
+    const [a, b] = [valueOf(one), valueOf(other)];
+    return a === b ? 0 : a < b ? -sign : sign;
+  });
 }
