@@ -20,6 +20,7 @@ import { HealthModule } from './health/health.module.js';
 import { PoliciesModule } from './policies/policies.module.js';
 import { McpModule } from './mcp/mcp.module.js';
 import { IdentityModule } from './identity/identity.module.js';
+import { InferenceModule } from './inference/inference.module.js';
 import { IdempotencyModule } from './idempotency/idempotency.module.js';
 import { RedisModule } from './redis/redis.module.js';
 import { RerankModule } from './rerank/rerank.module.js';
@@ -34,8 +35,9 @@ import { WorkspacesModule } from './workspaces/workspaces.module.js';
 
 @Module({
   imports: [
-    // Its route is tried first, since it is asked most.
+    // Their routes are tried first, since they are asked most.
     RerankModule,
+    InferenceModule,
     // lowest room first
     ConfigModule,
     TimeModule,
@@ -71,7 +73,11 @@ import { WorkspacesModule } from './workspaces/workspaces.module.js';
       provide: APP_GUARD,
       inject: [AppConfig, Reflector],
       useFactory: (config: AppConfig, reflector: Reflector): JsonBodyGuard =>
-        new JsonBodyGuard({ maxBytes: config.MAX_JSON_BODY_BYTES, totalMs: config.JSON_BODY_TIMEOUT_MS }, reflector),
+        new JsonBodyGuard(
+          { maxBytes: config.MAX_JSON_BODY_BYTES, totalMs: config.JSON_BODY_TIMEOUT_MS },
+          reflector,
+          config.INFERENCE_MAX_BODY_BYTES,
+        ),
     },
     { provide: APP_GUARD, useClass: TenantGuard },
   ],

@@ -91,7 +91,7 @@ function problems(find: (operation: Operation) => readonly string[]): readonly s
 }
 
 /** Areas that are forwarded to a provider and have its bodies: see `test/openapi-resources.process.spec.ts`. */
-const RELAYED = new Set(['Assistants', 'Batches', 'Files', 'Fine-tuning', 'Uploads', 'Vector stores']);
+const RELAYED = new Set(['Assistants', 'Batches', 'Files', 'Fine-tuning', 'Inference', 'Uploads', 'Vector stores']);
 
 function ownOperations(): readonly Operation[] {
   return document.operations().filter(({ details }) => !(details.tags ?? []).some((tag) => RELAYED.has(tag)));

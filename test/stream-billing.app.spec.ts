@@ -27,11 +27,16 @@ class EventMeter implements StreamMeter {
   #tokens = 0;
   #reported: ReportedUsage | undefined;
 
-  push(chunk: Buffer): void {
+  push(chunk: Buffer): Buffer {
     const text = chunk.toString();
     this.#tokens += text.split('tok').length - 1;
     const usage = /"input":(\d+),"output":(\d+)/.exec(text);
     if (usage) this.#reported = { counts: { input: Number(usage[1]), output: Number(usage[2]) } };
+    return chunk;
+  }
+
+  end(): Buffer {
+    return Buffer.alloc(0);
   }
 
   get usage(): ReportedUsage {

@@ -72,6 +72,13 @@ export class AppConfig extends EgressSettings {
   @Max(64 * 1024 * 1024)
   readonly MAX_JSON_BODY_BYTES: number = 4 * 1024 * 1024;
 
+  /** Of bodies that are forwarded without being parsed: those of chats, with their images. */
+  @ToNumber()
+  @IsInt()
+  @Min(1024)
+  @Max(256 * 1024 * 1024)
+  readonly INFERENCE_MAX_BODY_BYTES: number = 32 * 1024 * 1024;
+
   /** For a JSON body as a whole: 4 MiB at 112 kbit/s. A body that is streamed has an hour. */
   @ToNumber()
   @IsInt()

@@ -6,6 +6,8 @@ export interface UsageEstimate {
   readonly unit: QuantityUnit;
   /** The bound of each unit that the call has. Tokens are counted whatever the provider bills by: limits may be in tokens. */
   readonly counts: Counts;
+  /** The field of the request for which there is no bound: a call that a limit applies to is refused. */
+  readonly unbounded?: string | undefined;
 }
 
 /** What the provider says that it bills. */
@@ -16,10 +18,12 @@ export interface ReportedUsage {
   readonly isComputed?: boolean | undefined;
 }
 
-/** Counts what a streamed answer costs, from its bytes as they pass. One for each attempt. */
+/** Counts what an answer costs, from its bytes as they pass. One for each attempt. */
 export interface StreamMeter {
-  /** Must not throw, and must not keep the bytes. */
-  push(chunk: Buffer): void;
+  /** What goes on of what has come: all of it, but for what only the gateway asked for. Must not throw. */
+  push(chunk: Buffer): Buffer;
+  /** What it has held back, at the end of the answer. */
+  end(): Buffer;
   /** What has come so far. A unit that is absent is charged with its bound, in particular the input before it is reported. */
   readonly usage: ReportedUsage;
   /** Whether some of the model's output has come. */

@@ -92,7 +92,8 @@ export function costOfReport(
   bound = estimated,
 ): ReportCost {
   const own = quantitiesOf(reported.counts);
-  const above = reported.isComputed === true ? undefined : aboveBound(own, bound.quantities);
+  const isUnbounded = reported.isComputed === true || estimate.unbounded !== undefined;
+  const above = isUnbounded ? undefined : aboveBound(own, bound.quantities);
   if (above === 'capped') return { figures: bound, rate, source: 'capped', aboveBound: above };
   // The unit whose figure makes the cost: the one that the provider bills by, where it has a price.
   let decisive = prices[0]?.unit ?? estimate.unit;

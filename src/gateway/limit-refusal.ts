@@ -38,6 +38,16 @@ export function priceUnknown(policyId: string, provider: string, model: string, 
   });
 }
 
+/** A limit applies, and what the call may use has no bound. @param field of the request, that is missing or has none */
+export function usageNotBounded(policyId: string, field: string): GatewayError {
+  return new GatewayError('usage_not_bounded', {
+    param: field,
+    message: `A usage limit applies to this call, and ${field} leaves open what it may use.`,
+    headers: { 'x-gateway-limit-policy': policyId, ...retryHeaders('exceeded') },
+    reason: `no bound for ${field}`,
+  });
+}
+
 const MAX_LOGGED_MODEL = 128;
 
 /** Returns what is left of the limit that will be reached first; undefined where all of them only monitor. */

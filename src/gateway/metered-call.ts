@@ -111,12 +111,12 @@ export class MeteredCall implements AttemptObserver {
   }
 
   /**
-   * For an answer that passes as a stream: its filter, which changes no byte. Call before the first attempt. The filter ends the
-   * stream when a usage limit leaves no room for more.
+   * For an answer that passes as a stream: its filter. Call before the first attempt. The filter ends the stream when a usage limit
+   * leaves no room for more.
    */
   meterStream(newMeter: () => StreamMeter): BodyFilter {
     this.newMeter = newMeter;
-    return { push: (chunk) => this.see(chunk), end: () => NO_BYTES };
+    return { push: (chunk) => this.see(chunk), end: () => this.meter?.end() ?? NO_BYTES };
   }
 
   after(attempt: UpstreamAttempt): void {
@@ -167,11 +167,11 @@ export class MeteredCall implements AttemptObserver {
     if (this.refusal !== undefined) throw this.refusal;
     const { meter, open } = this;
     if (meter === undefined) return chunk;
-    meter.push(chunk);
+    const passed = meter.push(chunk);
     this.hasBegun = true;
     if (meter.hasOutput) this.firstTokenMs ??= Math.round(performance.now() - this.startedAt);
     if (open !== undefined && !this.isExtending) this.extendBeyond(open, meter);
-    return chunk;
+    return passed;
   }
 
   /** When more came than is reserved. */

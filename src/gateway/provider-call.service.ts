@@ -13,7 +13,7 @@ import {
   type Hidden,
   parseProviderResult,
 } from '../upstream/provider-error.js';
-import { secretsOf } from '../upstream/without-secrets.js';
+import { secretsOf, withoutSecrets } from '../upstream/without-secrets.js';
 import { UpstreamClient } from '../upstream/upstream-client.js';
 import {
   type AttemptObserver,
@@ -41,6 +41,8 @@ export interface ProviderOperation {
   readonly model: string | undefined;
   readonly request: ProviderRequest;
   readonly retry: RetryMode;
+  /** Gets an answer whose status is not 2xx, without secrets, before the call fails with its documented error. */
+  readonly noteRefusal?: (answer: UpstreamAnswer) => void;
 }
 
 /** One call to the provider of a virtual key, with everything that goes around it: usage, trace, metrics, documented errors. */
@@ -193,7 +195,7 @@ export class ProviderCallService {
           holder: current.virtualKey,
           observers: meter === undefined ? [telemetry] : [meter, telemetry],
         });
-        const done = await this.successful(current, telemetry, answer, call.request.body);
+        const done = await this.successful(current, operation, telemetry, answer, call.request.body);
         passOn(current, done);
         return done;
       } finally {
@@ -240,7 +242,7 @@ export class ProviderCallService {
           observers,
         });
         const { body } = call.request;
-        return await this.successful(current, telemetry, answer, Buffer.isBuffer(body) ? body : undefined);
+        return await this.successful(current, operation, telemetry, answer, Buffer.isBuffer(body) ? body : undefined);
       } finally {
         attemptsMade += telemetry.attempts;
       }
@@ -271,6 +273,7 @@ export class ProviderCallService {
   /** The answer when it is 2xx; every other outcome is thrown as its documented error. */
   private async successful<Answer extends RelayedAnswer>(
     context: ProviderContext,
+    operation: ProviderOperation,
     telemetry: ObservedCall,
     answering: Promise<Answer>,
     sent: Buffer | undefined,
@@ -287,7 +290,10 @@ export class ProviderCallService {
     telemetry.end(String(answer.status));
     if (answer.status >= 200 && answer.status <= 299) return answer;
     const { provider, source } = context.virtualKey;
-    const error = answerToError({ ...answer, body: answer.body ?? NO_BODY }, provider, { ...hiddenOf(context), sent });
+    const refusal = { ...answer, body: answer.body ?? NO_BODY };
+    const hidden = { ...hiddenOf(context), sent };
+    operation.noteRefusal?.({ ...refusal, body: withoutSecrets(refusal.body, hidden.secrets) });
+    const error = answerToError(refusal, provider, hidden);
     // With a source, a newer credential may be accepted.
     if (source === undefined && isRejected(error)) this.virtualKeys.noteRefused(context.virtualKey);
     throw error;

@@ -48,6 +48,9 @@ const METERED_ERRORS = [
 /** Documents that usage limits apply to the route. */
 export const Metered = (): MethodDecorator => MayFail(...METERED_ERRORS);
 
+/** The same for a route whose calls may have no bound. */
+export const MeteredByBound = (): MethodDecorator => MayFail(...METERED_ERRORS, 'usage_not_bounded');
+
 /** A route that calls a provider: requires a gateway key with the scope, then a virtual key. */
 export function ProviderRoute(scope: Scope): MethodDecorator {
   return applyDecorators(

@@ -18,7 +18,7 @@ import type { UsageDimensions, UsageStore } from '../usage/usage-store.types.js'
 import { USAGE_STORE } from '../usage/usage-store.token.js';
 import type { MeteredUse, UsageEstimate } from './billable-use.js';
 import { type AboveBound, costOfEstimate, measuredUnits } from './call-cost.js';
-import { priceUnknown } from './limit-refusal.js';
+import { priceUnknown, usageNotBounded } from './limit-refusal.js';
 import { MeteredCall, type UsageCounts } from './metered-call.js';
 import type { ProviderContext } from './provider-context.decorator.js';
 
@@ -116,6 +116,7 @@ export class UsageMeter implements BeforeApplicationShutdown {
     const policiesNow = (): MaybePromise<readonly CompiledPolicy[]> =>
       chain(this.policies.get(context.principal.organisationId, this.clock.now().getTime()), (known) => {
         const policies = readableMatches(known, facts);
+        if (estimate.unbounded !== undefined) this.assertNotLimited(context, policies, estimate.unbounded);
         if (isUnpriced) this.assertAllowed(context, policies, facts, estimate, prices);
         return policies;
       });
@@ -138,6 +139,16 @@ export class UsageMeter implements BeforeApplicationShutdown {
     const timeoutMs = timeoutMsOf(context.virtualKey.credential.options, this.config);
     const plan = { facts, dimensions, policiesNow, estimate, cost, timeoutMs, leaseMarginMs, counts: this.prices };
     return new MeteredCall(plan, context, this.store, this.clock, this.running);
+  }
+
+  /** For a call whose cost has no bound before it is made. */
+  private assertNotLimited({ request }: ProviderContext, policies: readonly CompiledPolicy[], field: string): void {
+    const policy = policies.find(({ enforced }) => enforced);
+    if (policy !== undefined) throw usageNotBounded(policy.id, field);
+    const [monitor] = policies;
+    if (monitor === undefined) return;
+    request.facts.limit_monitored ??= 'usage_not_bounded';
+    request.facts.limit_monitored_policy ??= monitor.id;
   }
 
   private assertAllowed(

@@ -116,7 +116,7 @@ export class Metrics {
   });
   readonly limitMonitored = new Counter({
     name: 'gateway_limit_monitored_total',
-    help: 'Calls that a monitoring limit would have refused: exceeded, contended, price_unknown',
+    help: 'Calls that a monitoring limit would have refused: exceeded, contended, price_unknown, usage_not_bounded',
     labelNames: ['result'],
     registers: [this.registry],
   });

@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { EventSplitter } from '../../src/mcp/proxy/event-splitter.js';
+import { EventSplitter } from '../../src/upstream/streams/event-splitter.js';
 import type { Message } from './send.js';
 
 export interface SeenEvent {

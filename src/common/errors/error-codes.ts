@@ -146,6 +146,13 @@ export const ERROR_CODES = {
     message: 'A usage limit is used up.',
     when: 'The call does not fit into what a usage-limit policy has left, or the policy has reached its maximum number of groups. Or the call starts work that is billed later (a batch, a fine-tuning job, a run), and a matching limit is used up. `details` lists every limit that refuses the call, with its usage and `next_reset_at`. Nothing was sent. The headers `x-gateway-limit-*` describe the first limit, and `x-should-retry: false` prevents SDKs from retrying.',
   },
+  usage_not_bounded: {
+    status: 412,
+    type: 'usage_limit_error',
+    source: 'gateway',
+    message: 'What the call may use has no bound, so a usage limit cannot be enforced.',
+    when: 'A usage limit applies to the call, and a field of it, such as a missing output cap of a model that the gateway does not know, leaves open what it may use. `param` names the field.',
+  },
   price_unknown: {
     status: 412,
     type: 'usage_limit_error',
@@ -158,7 +165,7 @@ export const ERROR_CODES = {
     type: 'invalid_request_error',
     source: 'gateway',
     message: 'The request body is too large.',
-    when: 'The body is larger than `MAX_JSON_BODY_BYTES` (default 4 MiB).',
+    when: 'The body is larger than `MAX_JSON_BODY_BYTES` (default 4 MiB), or that of a chat or embedding than `INFERENCE_MAX_BODY_BYTES` (32 MiB).',
   },
   unsupported_media_type: {
     status: 415,

@@ -32,3 +32,15 @@ export const STREAMED_BODY = 'tollgate:streamed-body';
 
 /** The route forwards its body as a stream: the gateway neither parses nor limits it. */
 export const StreamedBody = (): MethodDecorator => SetMetadata(STREAMED_BODY, true);
+
+export const READ_MEMBERS = 'tollgate:read-members';
+
+/**
+ * The route forwards its JSON body as bytes. Only these members of its outermost object are read, into `request.body`; the rest may be
+ * anything.
+ */
+export const ReadsMembers = (names: ReadonlySet<string>): MethodDecorator =>
+  SetMetadata(READ_MEMBERS, new Set([...names, ...READ_EVERYWHERE]));
+
+/** Callers may name their organisation in any body. */
+const READ_EVERYWHERE = ['organisation_id'];

@@ -178,7 +178,7 @@ export function countMembers(json: Buffer): number {
 }
 
 /** The JSON text with another value for each member of its outermost object that has this name, and every other byte as it is. */
-export function withMember(json: Buffer, name: string, value: string): Buffer {
+export function withMember(json: Buffer, name: string, value: unknown): Buffer {
   const parts: Buffer[] = [];
   let copied = 0;
   let isMeant = false;
@@ -196,4 +196,11 @@ export function withMember(json: Buffer, name: string, value: string): Buffer {
     return true;
   });
   return Buffer.concat([...parts, json.subarray(copied)]);
+}
+
+/** The JSON text of an object that has members, with another one before them. */
+export function withFirstMember(json: Buffer, name: string, value: unknown): Buffer {
+  const start = json.indexOf(JSON_TOKEN.openBrace) + 1;
+  const member = Buffer.from(`${JSON.stringify(name)}:${JSON.stringify(value)},`);
+  return Buffer.concat([json.subarray(0, start), member, json.subarray(start)]);
 }

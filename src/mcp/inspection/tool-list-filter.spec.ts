@@ -1,7 +1,7 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import fc from 'fast-check';
 import { isObject } from '../../common/json/read.js';
-import { readEvent } from '../proxy/event-splitter.js';
+import { readEvent } from '../../upstream/streams/event-splitter.js';
 import { toolListFilter } from './tool-list-filter.js';
 import { withoutDeniedTools } from './tool-list-text.js';
 

@@ -1,7 +1,7 @@
 import { BodyBuffer } from '../../common/http/body-buffer.js';
 import { parseForeignJson } from '../../common/json/read.js';
 import { UpstreamFailure, type UpstreamHead, firstHeader } from '../../upstream/upstream.types.js';
-import { EventSplitter, readEvent, withData } from '../proxy/event-splitter.js';
+import { EventSplitter, readEvent, withData } from '../../upstream/streams/event-splitter.js';
 import type { BodyFilter } from '../../upstream/upstream.types.js';
 import { EmptyBody } from '../proxy/readable-answer.js';
 import { isEventStream, mediaTypeOf } from '../proxy/response-head.js';

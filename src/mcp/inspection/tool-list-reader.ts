@@ -1,6 +1,6 @@
 import { isObject, parseForeignJson, stringOrUndefined } from '../../common/json/read.js';
 import type { RpcId } from '../mcp-error.js';
-import { EventSplitter, readEvent } from '../proxy/event-splitter.js';
+import { EventSplitter, readEvent } from '../../upstream/streams/event-splitter.js';
 import { toolHash } from '../servers/tool-hash.js';
 import type { SeenTool } from '../servers/mcp-server-tool.store.js';
 

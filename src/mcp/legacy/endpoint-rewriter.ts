@@ -1,5 +1,5 @@
 import { UpstreamFailure } from '../../upstream/upstream.types.js';
-import { EventSplitter, readEvent, withData } from '../proxy/event-splitter.js';
+import { EventSplitter, readEvent, withData } from '../../upstream/streams/event-splitter.js';
 import type { BodyFilter } from '../../upstream/upstream.types.js';
 
 const NOTHING = Buffer.alloc(0);

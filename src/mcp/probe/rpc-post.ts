@@ -2,7 +2,7 @@ import { GatewayError } from '../../common/errors/gateway.error.js';
 import { BodyBuffer } from '../../common/http/body-buffer.js';
 import { isObject, type JsonObject, parseForeignJson } from '../../common/json/read.js';
 import { UpstreamFailure } from '../../upstream/upstream.types.js';
-import { EventSplitter, readEvent } from '../proxy/event-splitter.js';
+import { EventSplitter, readEvent } from '../../upstream/streams/event-splitter.js';
 import { mediaTypeOf } from '../proxy/response-head.js';
 import { type ProbeTransport, MAX_ANSWER_BYTES } from './probe.types.js';
 

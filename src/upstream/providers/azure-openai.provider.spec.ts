@@ -6,6 +6,17 @@ const RESOURCE = 'https://res.openai.azure.com';
 
 describe('azureOpenai', () => {
   it.each([
+    ['', '/deployments/my%20gpt/chat/completions'],
+    ['/openai', '/deployments/my%20gpt/chat/completions'],
+    ['/openai/v1', '/chat/completions'],
+  ])('sends chats of a base URL that ends in "%s" to %s', (prefix, path) => {
+    expect(azureOpenai.dialects?.['openai-chat']?.('my gpt', { base_url: RESOURCE + prefix })).toBe(path);
+    expect(azureOpenai.dialects?.['openai-embeddings']?.('my gpt', { base_url: RESOURCE + prefix })).toBe(
+      path.replace('chat/completions', 'embeddings'),
+    );
+  });
+
+  it.each([
     [{ base_url: RESOURCE }, `${RESOURCE}/openai/batches?api-version=${AZURE_OPENAI_API_VERSION}`],
     [{ base_url: `${RESOURCE}/openai/` }, `${RESOURCE}/openai/batches?api-version=${AZURE_OPENAI_API_VERSION}`],
     [

@@ -26,14 +26,28 @@ export const azureOpenai: Provider<AzureOpenAiOptions> = {
     const url = addressOf(baseUrl(options), request, options.api_version);
     return buildRequest(url, request, { 'api-key': headerKey(credential) });
   },
+  dialects: {
+    'openai-chat': (model, options) => modelPath(model, options, '/chat/completions'),
+    'openai-embeddings': (model, options) => modelPath(model, options, '/embeddings'),
+  },
+  hidesReasoning: true,
   hasApiVersion: true,
   // Listing models is free and needs a valid key.
   probe: { request: { method: 'GET', path: '/models' }, accepts: [200] },
 };
 
+/** The dated API has a path for each deployment; the other one reads the deployment from the body. */
+function modelPath(model: string, options: AzureOpenAiOptions, path: string): string {
+  return isDated(baseUrl(options)) ? `/deployments/${encodeURIComponent(model)}${path}` : path;
+}
+
+function isDated(base: URL): boolean {
+  return !pathPrefix(base).endsWith('/openai/v1');
+}
+
 function addressOf(base: URL, request: ProviderRequest, apiVersion: string | undefined): URL {
   const prefix = pathPrefix(base);
-  const dated = !prefix.endsWith('/openai/v1');
+  const dated = isDated(base);
   const version = apiVersion ?? (dated ? AZURE_OPENAI_API_VERSION : undefined);
   const path = dated && !prefix.endsWith('/openai') ? `/openai${request.path}` : request.path;
   return joinUrl(base, withApiVersion({ ...request, path }, version));

@@ -43,6 +43,7 @@ export const openaiCompatible: Provider<OpenAiCompatibleOptions> = {
     const url = addressOf(withApiVersion(request, options.api_version), options);
     return buildRequest(url, request, credential.key === undefined ? {} : bearer(credential));
   },
+  dialects: { 'openai-chat': () => '/chat/completions', 'openai-embeddings': () => '/embeddings' },
   hasApiVersion: true,
   // Free everywhere; a server that wants no key answers it as well.
   probe: { request: { method: 'GET', path: MODELS_PATH }, accepts: [200] },

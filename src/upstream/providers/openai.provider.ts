@@ -36,6 +36,8 @@ export const openai: Provider<OpenAiOptions> = {
       ...(project === undefined ? {} : { 'openai-project': project }),
     });
   },
+  dialects: { 'openai-chat': () => '/chat/completions', 'openai-embeddings': () => '/embeddings' },
+  hidesReasoning: true,
   // Listing models is free and needs a valid key.
   probe: { request: { method: 'GET', path: '/models' }, accepts: [200] },
 };

@@ -59,6 +59,9 @@ export interface ProviderRequest {
  */
 export type Ask = (request: ProviderRequest) => Promise<unknown>;
 
+/** The forms of requests and answers that the gateway relays without changing them. */
+export type DialectSlug = 'openai-chat' | 'openai-embeddings';
+
 /** One provider: its address and its credential. One file each in this folder. */
 export interface Provider<Options extends BaseProviderOptions = BaseProviderOptions> {
   readonly slug: ProviderSlug;
@@ -71,6 +74,10 @@ export interface Provider<Options extends BaseProviderOptions = BaseProviderOpti
   checkOptions?(options: Options, key: string | undefined): readonly FieldProblem[];
   /** Adds address and credential headers. Throws GatewayError when the options cannot be used. */
   address(request: ProviderRequest, credential: Credential<Options>): UpstreamRequest;
+  /** The dialects that it speaks, each with the path of its requests. */
+  readonly dialects?: Readonly<Partial<Record<DialectSlug, (model: string, options: Options) => string>>>;
+  /** Whether its models may write tokens that the answer does not show, and that are paid. */
+  readonly hidesReasoning?: boolean;
   /** Whether requests may name the version of the API in the query's `api-version`. */
   readonly hasApiVersion?: boolean;
   /** Signs each attempt, for providers whose signature covers the body and the time. */

@@ -1,5 +1,5 @@
 import { BodyBuffer } from '../../common/http/body-buffer.js';
-import { UpstreamFailure } from '../../upstream/upstream.types.js';
+import { UpstreamFailure } from '../upstream.types.js';
 
 const LF = 0x0a;
 const CR = 0x0d;

@@ -1,0 +1,39 @@
+import { describe, expect, it } from '@jest/globals';
+import { readMembers } from './members.js';
+
+const NAMES = new Set(['model', 'n', 'stream_options']);
+
+function read(text: string): unknown {
+  return readMembers(Buffer.from(text), NAMES);
+}
+
+describe('readMembers', () => {
+  it.each([
+    ['{"model":"m","messages":[{"model":"inner","n":3}],"n":2}', { model: 'm', n: 2 }],
+    [' {"messages":["}\\"",{"a":"\\\\"}], "n" : 1 , "model":"\\u006d"}\n', { model: 'm', n: 1 }],
+    [
+      '{"stream_options":{"include_usage":true,"x":[1,{"y":2}]},"n":null}',
+      { stream_options: { include_usage: true, x: [1, { y: 2 }] }, n: null },
+    ],
+    ['{"\\u006dodel":"m"}', { model: 'm' }],
+    ['{}', {}],
+    // What is not read may be anything: the provider judges it.
+    ['{"messages":[01,nope],"model":"m"}', { model: 'm' }],
+  ])('reads %s', (text, expected) => expect(read(text)).toEqual(expected));
+
+  it.each([
+    ['{"model":"a","model":"b"}', 'model must not be there twice'],
+    ['{"model":"a","\\u006dodel":"b"}', 'model must not be there twice'],
+    ['{"n":1,"messages":[],"n":1}', 'n must not be there twice'],
+    ['{"n":01}', 'n must be valid JSON'],
+    [`{"model":"${'m'.repeat(5_000)}"}`, 'model must have at most 4096 bytes'],
+    ['[{"model":"a"}]', 'The request body must be a JSON object.'],
+    ['"model"', 'The request body must be a JSON object.'],
+    ['{"model":"a"', 'The request body must be a JSON object.'],
+    ['', 'The request body must be a JSON object.'],
+  ])('refuses %s', (text, message) => expect(() => read(text)).toThrow(message));
+
+  it('refuses bytes that are not UTF-8', () => {
+    expect(() => readMembers(Buffer.from('{"model":"\xff"}', 'latin1'), NAMES)).toThrow('not valid UTF-8');
+  });
+});

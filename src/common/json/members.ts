@@ -1,0 +1,55 @@
+import { isUtf8 } from 'node:buffer';
+import { GatewayError, invalidField } from '../errors/gateway.error.js';
+import type { JsonObject } from './read.js';
+import { JSON_TOKEN, stringAt, walkJson } from './scan.js';
+
+/** Of a value that is read. Names of models, numbers and switches are shorter. */
+const MAX_VALUE_BYTES = 4_096;
+const BLANK = new Set([0x20, 0x09, 0x0a, 0x0d]);
+
+/**
+ * Reads some members of the outermost object of a JSON text. What else is in it is not parsed, and may be anything.
+ * @throws GatewayError `validation_failed` for a text that is not an object, and for a member that comes twice: another reader might
+ * take the other one
+ */
+export function readMembers(json: Buffer, names: ReadonlySet<string>): JsonObject {
+  if (!isUtf8(json)) throw new GatewayError('validation_failed', { message: 'The request body is not valid UTF-8.' });
+  const members: Record<string, unknown> = {};
+  let name: string | undefined;
+  let start = 0;
+  let isClosed = false;
+  walkJson(json, (token, at, depth, last) => {
+    if (isClosed) return false;
+    if (depth !== 1) return true;
+    if (token === JSON_TOKEN.colon) {
+      const found = stringAt(json, last);
+      name = names.has(found) ? found : undefined;
+      if (name !== undefined && Object.hasOwn(members, name)) throw invalidField(name, 'must not be there twice');
+      start = at + 1;
+    } else if (token === JSON_TOKEN.comma || token === JSON_TOKEN.closeBrace) {
+      if (name !== undefined) members[name] = valueAt(json, start, at, name);
+      name = undefined;
+      isClosed = token === JSON_TOKEN.closeBrace;
+    }
+    return true;
+  });
+  if (!isClosed || firstByte(json) !== JSON_TOKEN.openBrace) {
+    throw new GatewayError('validation_failed', { message: 'The request body must be a JSON object.' });
+  }
+  return members;
+}
+
+function valueAt(json: Buffer, start: number, end: number, name: string): unknown {
+  if (end - start > MAX_VALUE_BYTES) throw invalidField(name, `must have at most ${MAX_VALUE_BYTES} bytes`);
+  try {
+    return JSON.parse(json.toString('utf8', start, end));
+  } catch {
+    throw invalidField(name, 'must be valid JSON');
+  }
+}
+
+function firstByte(json: Buffer): number | undefined {
+  let at = 0;
+  while (BLANK.has(json[at] ?? 0)) at += 1;
+  return json[at];
+}

@@ -1,0 +1,40 @@
+import type { JsonObject } from '../../common/json/read.js';
+import type { StreamMeter, UsageEstimate } from '../../gateway/billable-use.js';
+import type { DialectSlug } from '../../upstream/providers/provider.types.js';
+import type { ModelFacts } from '../../usage/models/model-catalogue.js';
+
+/** What a request says that the gateway has to know. */
+export interface InferenceFacts {
+  /** As its provider knows it. */
+  readonly model: string;
+  readonly isStream: boolean;
+}
+
+/** What the estimate of a call rests on. */
+export interface InferenceCall<Facts extends InferenceFacts = InferenceFacts> {
+  readonly facts: Facts;
+  /** The body, as the caller sent it. */
+  readonly bytes: Buffer;
+  /** undefined: unknown. */
+  readonly knownModel: ModelFacts | undefined;
+  /** Whether the model may write tokens that the answer does not show. */
+  readonly hidesReasoning: boolean;
+}
+
+/**
+ * A form of requests and answers. Bodies pass as they are: a dialect reads what limits and the ledger need, and checks nothing
+ * else. Pure.
+ */
+export interface Dialect<Facts extends InferenceFacts = InferenceFacts> {
+  readonly slug: DialectSlug;
+  /** For policies and the ledger. */
+  readonly endpoint: string;
+  /** The members of the body that `readFacts` is given. */
+  readonly members: ReadonlySet<string>;
+  /** @throws GatewayError `validation_failed` */
+  readFacts(members: JsonObject): Facts;
+  estimate(call: InferenceCall<Facts>): UsageEstimate;
+  /** The body for the provider: the caller's, but for what the gateway needs in the answer. */
+  bodyOf(call: InferenceCall<Facts>): Buffer;
+  newMeter(call: InferenceCall<Facts>): StreamMeter;
+}

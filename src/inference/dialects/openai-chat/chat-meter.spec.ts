@@ -1,0 +1,87 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { ChatMeter, type ChatMeterOptions } from './chat-meter.js';
+
+const ASKED: ChatMeterOptions = { hidesUsage: false, hidesReasoning: false };
+const HIDING: ChatMeterOptions = { ...ASKED, hidesUsage: true };
+
+const ROLE = 'data: {"choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}\n\n';
+const WORD = 'data: {"choices":[{"index":0,"delta":{"content":"w\\"ö"}}],"usage":null}\n\n';
+const TOOL = 'data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{}"}}]}}]}\n\n';
+const USAGE = 'data: {"choices":[],"usage":{"prompt_tokens":9,"completion_tokens":5}}\n\n';
+const LAST = 'data: {"choices":[{"index":0,"delta":{}}],"usage":{"prompt_tokens":9,"completion_tokens":5}}\r\n\r\n';
+const DONE = 'data: [DONE]\n\n';
+
+function pass(meter: ChatMeter, chunks: readonly Buffer[]): string {
+  return Buffer.concat([...chunks.map((chunk) => meter.push(chunk)), meter.end()]).toString();
+}
+
+function split(text: string, cuts: readonly number[]): readonly Buffer[] {
+  const bytes = Buffer.from(text);
+  const places = [...cuts.map((cut) => cut % (bytes.length + 1)), 0, bytes.length].sort((a, b) => a - b);
+  return places.slice(1).map((end, index) => bytes.subarray(places[index], end));
+}
+
+describe('a stream', () => {
+  it('passes unchanged, and is metered, however it is cut', () => {
+    const text = ROLE + WORD + TOOL + USAGE + DONE;
+    fc.assert(
+      fc.property(fc.array(fc.nat(), { maxLength: 12 }), (cuts) => {
+        const meter = new ChatMeter(ASKED);
+        expect(pass(meter, split(text, cuts))).toBe(text);
+        expect(meter.usage).toEqual({ counts: expect.objectContaining({ input: 9, output: 5 }) });
+      }),
+    );
+  });
+
+  it('loses the chunk of the usage that its caller did not ask for, however it is cut, and nothing else', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(), { maxLength: 12 }), (cuts) => {
+        const meter = new ChatMeter(HIDING);
+        expect(pass(meter, split(`: ping\n\n${ROLE + WORD + USAGE + LAST + DONE}data: rest`, cuts))).toBe(
+          `: ping\n\n${ROLE + WORD + LAST + DONE}data: rest`,
+        );
+        expect(meter.usage.counts).toMatchObject({ input: 9, output: 5 });
+      }),
+    );
+  });
+
+  it.each([
+    [ROLE, 0],
+    [WORD, 5],
+    [WORD + TOOL, 7],
+  ])('counts the bytes of the output as long as no usage has come: %s', (text, output) => {
+    const meter = new ChatMeter(ASKED);
+    meter.push(Buffer.from(text));
+    expect(meter.usage).toEqual({ counts: { output }, isComputed: true });
+    expect(meter.hasOutput).toBe(output > 0);
+  });
+
+  it('says nothing about output that may be hidden', () => {
+    const meter = new ChatMeter({ ...ASKED, hidesReasoning: true });
+    meter.push(Buffer.from(WORD));
+    expect(meter.usage).toEqual({ counts: {}, isComputed: true });
+  });
+
+  it('passes on, unread, from an event on that is too long', () => {
+    const long = `data: "${'x'.repeat(2 * 1024 * 1024)}"\n\n`;
+    for (const options of [ASKED, HIDING]) {
+      expect(pass(new ChatMeter(options), split(WORD + long + USAGE, [100_000, 700_000]))).toBe(WORD + long + USAGE);
+    }
+  });
+});
+
+describe('a whole answer', () => {
+  it('is metered by its usage', () => {
+    const answer = Buffer.from('\n{"choices":[{}],"usage":{"prompt_tokens":9,"completion_tokens":5}}');
+    const meter = new ChatMeter(ASKED);
+    expect(meter.push(answer)).toBe(answer);
+    expect(meter.usage.counts).toMatchObject({ input: 9, output: 5 });
+  });
+
+  it.each(['{"choices":[]}', '{"usage":{}}', '{'])('has no usage in %s', (text) => {
+    const meter = new ChatMeter(ASKED);
+    meter.push(Buffer.from(text));
+    expect(meter.usage).toEqual({ counts: {}, isComputed: true });
+  });
+});

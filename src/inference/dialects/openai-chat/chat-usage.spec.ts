@@ -1,0 +1,37 @@
+import { describe, expect, it } from '@jest/globals';
+import { readChatUsage } from './chat-usage.js';
+
+describe('readChatUsage', () => {
+  it('counts each token in one unit', () => {
+    const usage = {
+      prompt_tokens: 100,
+      completion_tokens: 50,
+      prompt_tokens_details: { cached_tokens: 60, cache_write_tokens: 10, audio_tokens: 5 },
+      completion_tokens_details: { reasoning_tokens: 30, audio_tokens: 20 },
+    };
+    expect(readChatUsage(usage)).toEqual({
+      input: 25,
+      cache_read: 60,
+      cache_write_5m: 10,
+      input_audio: 5,
+      output: 30,
+      output_audio: 20,
+    });
+  });
+
+  it.each([
+    [
+      { prompt_tokens: 3, completion_tokens: 0 },
+      { input: 3, output: 0 },
+    ],
+    [
+      { prompt_tokens: 3, prompt_tokens_details: { cached_tokens: 9 } },
+      { input: 0, cache_read: 9 },
+    ],
+    [{ prompt_tokens: 3, prompt_tokens_details: null }, { input: 3 }],
+  ])('reads %j', (usage, expected) => expect(JSON.parse(JSON.stringify(readChatUsage(usage)))).toEqual(expected));
+
+  it.each([[undefined], [null], [[]], [{}], [{ prompt_tokens: '3' }]])('finds none in %j', (usage) => {
+    expect(readChatUsage(usage)).toBeUndefined();
+  });
+});

@@ -1,0 +1,45 @@
+import { isObject, type JsonObject } from '../../../common/json/read.js';
+import type { Counts } from '../../../usage/units.js';
+
+/**
+ * The usage of an answer, or of the last chunk of a stream; undefined where it has none.
+ * Source: https://platform.openai.com/docs/api-reference/chat/object, read 2026-11-26.
+ */
+export function readChatUsage(usage: unknown): Counts | undefined {
+  if (!isObject(usage)) return undefined;
+  const prompt = numberIn(usage, 'prompt_tokens');
+  const completion = numberIn(usage, 'completion_tokens');
+  if (prompt === undefined && completion === undefined) return undefined;
+  const given = detailsOf(usage, 'prompt_tokens_details');
+  const written = detailsOf(usage, 'completion_tokens_details');
+  const parts = {
+    cache_read: numberIn(given, 'cached_tokens'),
+    cache_write_5m: numberIn(given, 'cache_write_tokens'),
+    input_audio: numberIn(given, 'audio_tokens'),
+    output_audio: numberIn(written, 'audio_tokens'),
+  };
+  return {
+    ...parts,
+    // The totals hold all of their kinds; a unit counts what no other unit counts.
+    input: rest(prompt, [parts.cache_read, parts.cache_write_5m, parts.input_audio]),
+    output: rest(completion, [parts.output_audio]),
+  };
+}
+
+function detailsOf(usage: JsonObject, name: string): JsonObject {
+  const details = usage[name];
+  return isObject(details) ? details : {};
+}
+
+function numberIn(object: JsonObject, name: string): number | undefined {
+  const value = object[name];
+  return typeof value === 'number' ? value : undefined;
+}
+
+function rest(total: number | undefined, parts: readonly (number | undefined)[]): number | undefined {
+  if (total === undefined) return undefined;
+  return Math.max(
+    0,
+    parts.reduce<number>((left, part) => left - (part ?? 0), total),
+  );
+}

@@ -1,0 +1,272 @@
+// Chats and embeddings, from a client through the gateway to a provider and back.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import OpenAI from 'openai';
+import { eventually } from './support/eventually.js';
+import { inTurn, json, onlyCall, type Reply, text } from './support/fake-provider.js';
+import { plainly, type Ask } from './support/openai-client.js';
+import { PROVIDER_KEY } from './support/rerank-gateway.js';
+import { jsonOf, refusalOf, send } from './support/send.js';
+import { ADMIN_KEY } from './support/test-app.js';
+import { startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
+
+const USAGE = { prompt_tokens: 9, completion_tokens: 5, total_tokens: 14 };
+const ANSWER =
+  '{ "id":"c-1","object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},' +
+  `"finish_reason":"stop"}],"unknown":1.50,"usage":${JSON.stringify(USAGE)} }`;
+const MESSAGES = [{ role: 'user' as const, content: 'Hello' }];
+
+let gateway: UsageGateway;
+let slug: string;
+let ask: Ask;
+let client: OpenAI;
+
+beforeAll(async () => {
+  gateway = await startUsageGateway();
+  slug = await gateway.virtualKey('openai-compatible');
+  ask = plainly(gateway, slug);
+  client = new OpenAI({ baseURL: `${gateway.app.url}/v1`, apiKey: ADMIN_KEY, maxRetries: 0 });
+});
+beforeEach(async () => {
+  await gateway.reset();
+  gateway.provider.forget();
+  gateway.provider.replyWith(text(ANSWER, 'application/json'));
+});
+afterAll(() => gateway.close());
+
+function chunk(delta: object, more: object = {}): string {
+  return `data: ${JSON.stringify({ id: 'c-1', object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: null }], ...more })}\n\n`;
+}
+
+const WORDS = ['Hel', 'lo'].map((content) => chunk({ content })).join('');
+const STREAM_USAGE = `data: ${JSON.stringify({ id: 'c-1', object: 'chat.completion.chunk', choices: [], usage: USAGE })}\n\n`;
+const DONE = 'data: [DONE]\n\n';
+
+function stream(...parts: readonly string[]): Reply {
+  return (response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    for (const part of parts) response.write(part);
+    response.end();
+  };
+}
+
+async function quantities(): Promise<unknown> {
+  const [row] = await gateway.books.ledger(1);
+  return row?.quantities;
+}
+
+describe('a chat', () => {
+  it.each(['/v1/chat/completions', '/chat/completions'])(
+    'passes byte for byte at %s, and is in the ledger',
+    async (path) => {
+      const body =
+        '{"model":"m", "messages":[{"role":"user","content":"\\u00e9 é"}],"seed":12345678901234567890,"x":1.50}';
+      const headers = {
+        'content-type': 'application/json',
+        authorization: `Bearer ${ADMIN_KEY}`,
+        'x-gateway-virtual-key': slug,
+      };
+      const answer = await send(gateway.app.url + path, { headers, body });
+      expect([answer.status, answer.text]).toEqual([200, ANSWER]);
+      const call = onlyCall(gateway.provider);
+      expect([call.path.endsWith('/chat/completions'), call.body]).toEqual([true, body]);
+      expect(call.headers).toMatchObject({ authorization: `Bearer ${PROVIDER_KEY}` });
+      expect(await quantities()).toMatchObject({ input: 9, output: 5 });
+    },
+  );
+
+  it('takes the virtual key from the model, whose name is the only change', async () => {
+    const completion = await client.chat.completions.create({ model: `@${slug}/m`, messages: MESSAGES });
+    expect(completion.choices[0]?.message.content).toBe('Hi');
+    expect(JSON.parse(onlyCall(gateway.provider).body)).toEqual({ model: 'm', messages: MESSAGES });
+  });
+
+  it('streams to a client that did not ask for usage, counts it, and hides it', async () => {
+    gateway.provider.replyWith(stream(WORDS, STREAM_USAGE, DONE));
+    const answer = await ask('POST', '/chat/completions', { body: { model: 'm', stream: true, messages: MESSAGES } });
+    expect(answer.text).toBe(WORDS + DONE);
+    expect(answer.headers).toMatchObject({
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-cache, no-transform',
+      'x-accel-buffering': 'no',
+    });
+    expect(JSON.parse(onlyCall(gateway.provider).body)).toMatchObject({ stream_options: { include_usage: true } });
+    expect(await quantities()).toMatchObject({ input: 9, output: 5 });
+  });
+
+  it('streams a tool call and its usage through the official SDK', async () => {
+    const call = (more: object): string => chunk({ tool_calls: [{ index: 0, ...more }] });
+    gateway.provider.replyWith(
+      stream(
+        call({ id: 'call-1', type: 'function', function: { name: 'add', arguments: '' } }),
+        call({ function: { arguments: '{"a":' } }),
+        call({ function: { arguments: '1}' } }),
+        STREAM_USAGE,
+        DONE,
+      ),
+    );
+    const events = await client.chat.completions.create({
+      model: `@${slug}/m`,
+      messages: MESSAGES,
+      stream: true,
+      stream_options: { include_usage: true },
+      tools: [{ type: 'function', function: { name: 'add', parameters: {} } }],
+    });
+    let said = '';
+    let usage: unknown;
+    for await (const event of events) {
+      const [tool] = event.choices[0]?.delta.tool_calls ?? [];
+      said += (tool?.function?.name ?? '') + (tool?.function?.arguments ?? '');
+      usage = event.usage ?? usage;
+    }
+    expect([said, usage]).toEqual(['add{"a":1}', USAGE]);
+  });
+
+  it('throws in the official SDK when its stream is cut', async () => {
+    gateway.provider.replyWith((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(WORDS, () => setTimeout(() => response.destroy(), 20));
+    });
+    const events = await client.chat.completions.create({ model: `@${slug}/m`, stream: true, messages: MESSAGES });
+    const read = async (): Promise<string> => {
+      let said = '';
+      for await (const event of events) said += event.choices[0]?.delta.content ?? '';
+      return said;
+    };
+    await expect(read()).rejects.toThrow();
+  });
+
+  it('ends the call of the provider when its client leaves, and charges what came', async () => {
+    gateway.provider.replyWith((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write(WORDS);
+    });
+    const leaving = new AbortController();
+    const events = await client.chat.completions.create(
+      { model: `@${slug}/m`, stream: true, max_tokens: 50, messages: MESSAGES },
+      { signal: leaving.signal },
+    );
+    for await (const event of events) if (event.choices[0]?.delta.content === 'lo') leaving.abort();
+    await eventually(() => gateway.provider.calls[0]?.closedEarly === true);
+    const [row] = await gateway.books.ledger(1);
+    expect(row).toMatchObject({ outcome: 'cancelled', quantities: { output: 5 } });
+  });
+
+  it('passes an error as the provider words it, without the credential', async () => {
+    const words = `{"error" : {"message":"key ${PROVIDER_KEY} is slow","code":"rate_limit_exceeded"}}`;
+    gateway.provider.replyWith(text(words, 'application/json', 429, { 'retry-after': '7', 'set-cookie': 'a=b' }));
+    const answer = await ask('POST', '/chat/completions', { body: { model: 'm', messages: MESSAGES } });
+    expect([answer.status, answer.text]).toEqual([429, words.replace(PROVIDER_KEY, '****')]);
+    expect(answer.headers).toMatchObject({ 'retry-after': '7', 'content-type': 'application/json' });
+    expect(answer.headers).not.toHaveProperty('set-cookie');
+    expect(gateway.app.log()).toContain('"error_code":"provider_rate_limited"');
+  });
+
+  it.each([400, 401, 404, 413, 500, 529])('passes a page with status %d', async (status) => {
+    gateway.provider.replyWith(text('<html>no</html>', 'text/html', status));
+    const answer = await ask('POST', '/chat/completions', { body: { model: 'm', messages: MESSAGES } });
+    expect([answer.status, answer.text, answer.headers['content-type']]).toEqual([
+      status,
+      '<html>no</html>',
+      'text/html',
+    ]);
+  });
+
+  it.each([
+    [{ messages: [] }, 400, 'model'],
+    ['{"model":"a","model":"b"}', 400, 'model'],
+    ['{"model":"m","max_tokens":5,"max_tokens":500}', 400, 'max_tokens'],
+    [{ model: 'm', n: 0 }, 400, 'n'],
+    [[], 400, null],
+  ])('refuses %j', async (body, status, param) => {
+    const answer = await ask('POST', '/chat/completions', { body });
+    expect(refusalOf(answer)).toMatchObject({ status, code: 'validation_failed', param });
+    expect(gateway.provider.calls).toEqual([]);
+  });
+
+  it('refuses a provider that does not speak its dialect, and names those that do', async () => {
+    const answer = await ask('POST', '/chat/completions', {
+      body: { model: '@local/bm25' },
+      headers: { 'x-gateway-virtual-key': undefined },
+    });
+    expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'provider_not_supported' });
+    expect(answer.text).toContain('openai-compatible');
+  });
+
+  it('takes bodies up to a limit of their own', async () => {
+    const content = 'x'.repeat(5 * 1024 * 1024);
+    const answer = await ask('POST', '/chat/completions', { body: { model: 'm', messages: [{ content }] } });
+    expect(answer.status).toBe(200);
+    const large = await ask('POST', '/chat/completions', { body: { model: 'm', x: 'x'.repeat(33 * 1024 * 1024) } });
+    expect(refusalOf(large)).toMatchObject({ status: 413, code: 'payload_too_large' });
+  });
+});
+
+describe('a usage limit on chats', () => {
+  const limit = (credit_limit: number): Promise<string> =>
+    gateway.limit({ conditions: [{ key: 'endpoint', value: 'chat' }], type: 'tokens', credit_limit });
+
+  it('is never exceeded by calls at once, streamed or not', async () => {
+    await limit(2_000);
+    gateway.provider.replyWith(
+      inTurn(
+        ...Array.from({ length: 30 }, (_, index) =>
+          index % 2 ? stream(WORDS, STREAM_USAGE, DONE) : text(ANSWER, 'application/json'),
+        ),
+      ),
+    );
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, index) =>
+        ask('POST', '/chat/completions', {
+          body: { model: 'm', stream: index % 2 === 1, max_tokens: 300, messages: MESSAGES },
+        }),
+      ),
+    );
+    const counts = (wanted: number): number => answers.filter(({ status }) => status === wanted).length;
+    expect(counts(200) + counts(412) + counts(429)).toBe(30);
+    expect(counts(200)).toBe(gateway.provider.calls.length);
+    expect(counts(200)).toBeLessThan(30);
+    await gateway.books.ledger(counts(200));
+    expect(await gateway.books.faults()).toEqual([]);
+  });
+
+  it.each([
+    [{ model: 'm' }, 'max_completion_tokens'],
+    [{ model: 'm', max_tokens: 10, web_search_options: {} }, 'web_search_options'],
+    [{ model: 'm', max_tokens: 10, messages: [{ content: [{ file: { file_id: 'f' } }] }] }, 'messages'],
+  ])('refuses %j, whose cost has no bound', async (body, param) => {
+    await limit(1_000_000);
+    const answer = await ask('POST', '/chat/completions', { body });
+    expect(refusalOf(answer)).toMatchObject({ status: 412, code: 'usage_not_bounded', param });
+    expect(answer.headers['x-should-retry']).toBe('false');
+    expect(gateway.provider.calls).toEqual([]);
+  });
+
+  it('counts all choices of a call', async () => {
+    await limit(1_000);
+    const answer = await ask('POST', '/chat/completions', { body: { model: 'm', max_tokens: 300, n: 4 } });
+    expect(refusalOf(answer)).toMatchObject({ status: 412, code: 'usage_limit_exceeded' });
+  });
+});
+
+describe('embeddings', () => {
+  const VECTORS = {
+    object: 'list',
+    data: [{ object: 'embedding', index: 0, embedding: 'AACAPw==' }],
+    model: 'e',
+    usage: { prompt_tokens: 3, total_tokens: 3 },
+  };
+
+  it('reach the official SDK, and the ledger', async () => {
+    gateway.provider.replyWith(json(VECTORS));
+    const { data } = await client.embeddings.create({ model: `@${slug}/e`, input: 'text' });
+    expect(data[0]?.embedding).toEqual([1]);
+    expect(onlyCall(gateway.provider).path).toMatch(/\/embeddings$/);
+    expect(await quantities()).toEqual({ input: 3 });
+  });
+
+  it('need a model', async () => {
+    const answer = await ask('POST', '/embeddings', { body: { input: 'text' } });
+    expect(refusalOf(answer)).toMatchObject({ status: 400, param: 'model' });
+    expect(jsonOf(answer)).toHaveProperty('error');
+  });
+});
