@@ -64,7 +64,7 @@ describe('the Cohere SDK with the address and the headers of the gateway', () =>
       const client = new CohereClient({ ...settings, headers: { 'x-gateway-virtual-key': 'local' } });
       const { results, meta } = await client.rerank({ ...REQUEST, ...options });
       expect(results[0]?.index).toBe(1);
-      expect(meta).toEqual({ apiVersion: { version: '1' }, billedUnits: {} });
+      expect(meta).toEqual({ apiVersion: { version: '1' } });
     },
   );
 

@@ -40,7 +40,7 @@ describe('rerank with the built-in provider', () => {
       id: expect.stringMatching(/^rerank-/),
       model: 'bm25',
       provider: 'local',
-      meta: { api_version: { version: '1' }, billed_units: {} },
+      meta: { api_version: { version: '1' } },
     });
     expect(results).toEqual([
       { index: 1, relevance_score: expect.any(Number) },

@@ -110,7 +110,7 @@ describe('toRerankResponse', () => {
       results,
       model: 'm "1"',
       provider: 'cohere',
-      meta: { api_version: { version: '2' }, billed_units: {} },
+      meta: { api_version: { version: '2' } },
     });
   });
 

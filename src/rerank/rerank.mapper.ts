@@ -116,7 +116,7 @@ export function toRerankResponse(ranked: RankedRerank, { version, hasData }: Ans
     jsonMember('model', outcome.model ?? request.model) +
     jsonMember('provider', provider) +
     (usage === '' ? '' : `,"usage":{${usage.slice(1)}}`) +
-    `,"meta":{"api_version":{"version":"${version}"},"billed_units":{${billed.slice(1)}}}`;
+    `,"meta":{"api_version":{"version":"${version}"}${billed === '' ? '' : `,"billed_units":{${billed.slice(1)}}`}}`;
   // Each member begins with a comma.
   return new JsonText(`{${members.slice(1)}}`);
 }

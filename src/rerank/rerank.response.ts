@@ -27,7 +27,8 @@ export class RerankBilledUnitsResponse {
 /** As in Cohere's API, for its clients. */
 export class RerankMetaResponse {
   readonly api_version: RerankApiVersionResponse;
-  readonly billed_units: RerankBilledUnitsResponse;
+  /** Absent where the provider names no figure, as some self-hosted servers do. */
+  readonly billed_units?: RerankBilledUnitsResponse;
 }
 
 export class RerankResultResponse {

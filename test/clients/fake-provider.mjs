@@ -39,6 +39,9 @@ function answerTo(method, url, body) {
         results,
         meta: { api_version: { version: '2' }, billed_units: { search_units: 1 } },
       }));
+    // A self-hosted server, which names no usage.
+    case 'POST /self-hosted/rerank':
+      return rerank(body, COHERE_FIELDS, 'top_n', (results) => ({ results }));
     case 'POST /v1/rerank':
       return rerank(body, VOYAGE_FIELDS, 'top_k', (data) => ({
         object: 'list',

@@ -10,6 +10,7 @@ import * as cohere7 from 'cohere-ai-7';
 import { VoyageAIClient } from 'voyageai';
 
 const MODEL = '@cohere/rerank-v3.5';
+const UNBILLED = '@openai-compatible/bge-reranker';
 const QUERY = 'capital of France';
 const DOCUMENTS = ['Rome', 'Bern', 'Paris'];
 
@@ -45,6 +46,14 @@ function cohereCases(name, { CohereClient, CohereClientV2 }) {
       },
     },
     {
+      title: `${name}: CohereClient reranks where nothing is billed`,
+      run: async ({ url, key }) => {
+        const client = new CohereClient({ token: key, environment: url });
+        const { results, meta } = await client.rerank({ ...request, model: UNBILLED });
+        assert.deepEqual([results[0], meta.apiVersion.version, meta.billedUnits], [best, '1', undefined]);
+      },
+    },
+    {
       title: `${name}: an error of the gateway is the client's own`,
       run: async ({ url, key }) => {
         const client = new CohereClientV2({ token: key, environment: url });
@@ -67,6 +76,14 @@ export const RERANK_CLIENTS = [
       const [best, ...others] = await reranker.compressDocuments(documents, QUERY);
       assert.deepEqual([best.pageContent, best.metadata.relevanceScore, others.length], ['Paris', 0.75, 1]);
       assertSent(context, { top_n: 2 });
+    },
+  },
+  {
+    title: 'ai with @ai-sdk/cohere: rerank() where nothing is billed',
+    run: async ({ url, key }) => {
+      const model = createCohere({ apiKey: key, baseURL: `${url}/v2` }).reranking(UNBILLED);
+      const { ranking } = await rerank({ model, query: QUERY, documents: DOCUMENTS, topN: 2, maxRetries: 0 });
+      assert.deepEqual(ranking[0], { originalIndex: 2, score: 0.75, document: 'Paris' });
     },
   },
   {

@@ -77,6 +77,7 @@ async function prepare(url, adminKey) {
     ['cohere', provider.url],
     ['voyage', provider.url],
     ['openai', `${provider.url}/v1`],
+    ['openai-compatible', `${provider.url}/self-hosted`],
   ]) {
     await create('/v1/virtual-keys', { name, slug: name, provider: name, key: 'provider-key', config: { base_url } });
   }
