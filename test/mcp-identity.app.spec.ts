@@ -90,9 +90,11 @@ describe("a token of the company's identity provider", () => {
     const token = await provider.tokenFor({ scopes: SCOPES });
     const foreign = await provider.tokenFor({ scopes: SCOPES, audience: OTHER_AUDIENCE });
     expect(await refusalOf(foreign, company())).toMatchObject({ status: 401, reason: 'audience' });
-    expect(await refusalOf(token, company({ requiredClaims: ['email'] }))).toMatchObject({ reason: 'missing_claim' });
+    expect(await refusalOf(token, company({ requiredClaims: ['email'] }))).toMatchObject({
+      reason: 'missing_claim: email',
+    });
     expect(await refusalOf(token, company({ claim_values: { sub: 'console' } }))).toMatchObject({
-      reason: 'claim_value',
+      reason: 'claim_value: sub',
     });
     gateway.clock.advance(306_000);
     expect(await refusalOf(token, company())).toMatchObject({ reason: 'expired' });

@@ -143,8 +143,17 @@ describe("a token of the company's identity provider", () => {
     const alone = await post('strict', { 'x-gateway-api-key': ADMIN_KEY });
     expect([alone.status, alone.headers['www-authenticate']]).toEqual([401, expect.stringContaining('/strict/mcp')]);
     const path = '/v1/mcp-servers/strict';
-    expect(jsonOf(await admin.post(`${path}/test`))).toMatchObject({ ok: false, error: 'token_invalid' });
-    expect((await admin.post(`${path}/preview-headers`)).status).toBe(401);
+    const hint = expect.stringMatching(/jwt_validation\.required.*x-gateway-api-key.*Authorization: Bearer/);
+    expect(jsonOf(await admin.post(`${path}/test`))).toMatchObject({ ok: false, error: 'token_invalid', hint });
+    const preview = await admin.post(`${path}/preview-headers`);
+    expect([preview.status, jsonOf(preview)]).toMatchObject([401, { error: { message: hint } }]);
+    const other = bearing(await provider.tokenFor({ scopes: SCOPES, audience: OTHER_AUDIENCE }));
+    const refused = await admin.request('POST', `${path}/test`, undefined, other);
+    expect(jsonOf(refused)).toMatchObject({
+      ok: false,
+      error: 'token_invalid',
+      hint: expect.stringMatching(/audience/),
+    });
     expect(server.received).toEqual([]);
     const token = bearing(await provider.tokenFor({ scopes: SCOPES }));
     expect((await post('strict', { ...token, 'x-gateway-api-key': ADMIN_KEY })).status).toBe(200);
@@ -153,8 +162,8 @@ describe("a token of the company's identity provider", () => {
       org: organisationId,
       auth_method: 'external_idp',
     });
-    const preview = await admin.request('POST', `${path}/preview-headers`, undefined, token);
-    expect(jsonOf(preview)).toMatchObject({ identity: { claims: { sub: 'terraform', aud: body.url } } });
+    const shown = await admin.request('POST', `${path}/preview-headers`, undefined, token);
+    expect(jsonOf(shown)).toMatchObject({ identity: { claims: { sub: 'terraform', aud: body.url } } });
   });
 
   it("replaces the user's token with a gateway token, and ignores its organisation claim", async () => {

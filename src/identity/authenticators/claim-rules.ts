@@ -7,10 +7,14 @@ import { TokenRefusedError } from './token-errors.js';
  * @throws TokenRefusedError
  */
 export function assertClaims(claims: JsonObject, rules: Pick<JwtValidation, 'requiredClaims' | 'claimValues'>): void {
-  for (const name of rules.requiredClaims) if (!isPresent(claims, name)) throw new TokenRefusedError('missing_claim');
+  for (const name of rules.requiredClaims) {
+    if (!isPresent(claims, name)) throw new TokenRefusedError('missing_claim', { claim: name });
+  }
   for (const [name, wanted] of Object.entries(rules.claimValues)) {
     const held = isPresent(claims, name) ? valuesOf(name, claims[name]) : [];
-    if (!wanted.some((value) => held.includes(value))) throw new TokenRefusedError('claim_value');
+    if (!wanted.some((value) => held.includes(value))) {
+      throw new TokenRefusedError('claim_value', { claim: name });
+    }
   }
 }
 

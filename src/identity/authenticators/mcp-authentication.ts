@@ -141,6 +141,7 @@ export class McpAuthentication {
     return new GatewayError('token_invalid', {
       message: "The server needs a token of its users' identity provider; a gateway key alone is not enough.",
       reason: 'missing, and jwt_validation is required',
+      hint: hintForToken(server),
       headers: { 'www-authenticate': this.challengeFor(server, true) },
     });
   }
@@ -153,7 +154,8 @@ export class McpAuthentication {
       const refusal = { error: 'invalid_token', errorDescription: TOKEN_REFUSED } as const;
       const challenge = bearerChallenge({ resourceMetadata, ...refusal, scopes });
       return new GatewayError('token_invalid', {
-        reason: error.reason,
+        reason: error.details,
+        hint: `The token of the user is refused: ${error.details}.`,
         cause: error,
         headers: { 'www-authenticate': challenge },
       });
@@ -164,6 +166,13 @@ export class McpAuthentication {
     }
     return error;
   }
+}
+
+/** What a caller must send to a server that requires tokens of its own identity provider. */
+export function hintForToken({ jwtValidation }: Pick<McpServerIdentity, 'jwtValidation'>): string {
+  const header = jwtValidation?.headerKey ?? 'authorization';
+  const value = header === 'authorization' ? 'Authorization: Bearer <token>' : `${header}: <token>`;
+  return `jwt_validation.required is true: send the gateway key in x-gateway-api-key, and a user's token of the identity provider as ${value}.`;
 }
 
 function withFound(known: Evidence, found: McpEvidence): Evidence {

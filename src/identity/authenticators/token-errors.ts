@@ -27,10 +27,16 @@ export const TOKEN_REFUSED = 'The access token is not valid for this server, or 
 export class TokenRefusedError extends Error {
   constructor(
     readonly reason: TokenRefusal,
-    options?: { cause?: unknown },
+    private readonly options: { readonly cause?: unknown; readonly claim?: string } = {},
   ) {
     super(`token refused: ${reason}`, options);
     this.name = 'TokenRefusedError';
+  }
+
+  /** For the log, and for administrators. */
+  get details(): string {
+    const { claim } = this.options;
+    return claim === undefined ? this.reason : `${this.reason}: ${claim}`;
   }
 }
 

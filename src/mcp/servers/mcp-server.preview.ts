@@ -23,10 +23,14 @@ export class McpServerPreview {
   ) {}
 
   async preview(principal: Principal, ref: string, request: Request): Promise<HeadersPreviewResponse> {
+    return withHint(() => this.show(principal, ref, request));
+  }
+
+  private async show(principal: Principal, ref: string, request: Request): Promise<HeadersPreviewResponse> {
     const { server, caller } = await this.trial.open(principal, await this.trial.get(principal, ref), request);
     const client = toRawHeaders(request.rawHeaders);
     const { traceId } = principal;
-    const headers = await withHint(async () => this.outbound.headersFor({ server, caller, client, traceId }));
+    const headers = await this.outbound.headersFor({ server, caller, client, traceId });
     const { 'content-length': _ofThisRequest, ...shown } = Object.fromEntries(headers);
     return {
       object: 'mcp-headers-preview',
@@ -42,8 +46,8 @@ async function withHint<Result>(work: () => Promise<Result>): Promise<Result> {
     return await work();
   } catch (error) {
     if (!(error instanceof GatewayError) || error.hint === undefined) throw error;
-    const { code, reason, hint, cause } = error;
-    throw new GatewayError(code, { message: `${error.message} ${hint}`, reason, hint, cause });
+    const { code, reason, hint, cause, headers } = error;
+    throw new GatewayError(code, { message: `${error.message} ${hint}`, reason, hint, cause, headers });
   }
 }
 

@@ -3,7 +3,7 @@ import type { Request } from 'express';
 import type { Principal } from '../../access/principal.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { Clock } from '../../common/time/clock.js';
-import { McpAuthentication } from '../../identity/authenticators/mcp-authentication.js';
+import { hintForToken, McpAuthentication } from '../../identity/authenticators/mcp-authentication.js';
 import type { McpCaller } from '../../identity/claims/mcp-caller.js';
 import { toRawHeaders } from '../../identity/headers/raw-headers.js';
 import { callerOfPrincipal } from '../endpoints/caller-of-principal.js';
@@ -41,7 +41,7 @@ export class McpServerTrial {
 
   private async callerOf(principal: Principal, server: UsableMcpServer, request: Request): Promise<McpCaller> {
     if (principal.kind !== 'api_key') {
-      if (server.identity.jwtValidation?.isRequired === true) throw tokenRequired();
+      if (server.identity.jwtValidation?.isRequired === true) throw tokenRequired(server);
       return callerOfPrincipal(principal, server.workspaceId);
     }
     const identity = { ...server.identity, resource: this.definitions.addressOf(server.slug) };
@@ -51,8 +51,9 @@ export class McpServerTrial {
 }
 
 /** An administrator's token is not one of the server's users, and stands where theirs would. */
-function tokenRequired(): GatewayError {
+function tokenRequired({ identity }: UsableMcpServer): GatewayError {
   return new GatewayError('token_invalid', {
     message: "The server needs a token of its users' identity provider: use a gateway key with such a token beside it.",
+    hint: hintForToken(identity),
   });
 }
