@@ -381,9 +381,35 @@ describe('the tools of an MCP server', () => {
     expect((await admin.list(`${path}/tools`)).map(({ enabled }) => enabled)).toEqual([true, true]);
   });
 
+  it('takes the list of tools back as it was read, and changes and audits nothing', async () => {
+    const { id, path } = await make();
+    const entries = async (): Promise<number> => (await admin.list(`/v1/audit-logs?resource=${id}`)).length;
+    for (const tools of [[], [{ name: 'search', enabled: false }], [{ name: 'create', enabled: true }]]) {
+      await admin.put(`${path}/tools`, { tools });
+      const before = await entries();
+      const list = await admin.read(`${path}/tools`);
+      for (const body of [list, { ...list, total: 99 }, { tools: list['data'] }]) {
+        const answer = await admin.put(`${path}/tools`, body);
+        expect([answer.status, jsonOf(answer)]).toEqual([200, list]);
+      }
+      expect(await entries()).toBe(before);
+    }
+    const { data } = await admin.read(`${path}/tools?page_size=1&current_page=1`);
+    expect(data).toMatchObject([{ name: 'search', enabled: false }]);
+    const changed = await admin.put(`${path}/tools`, {
+      object: 'list',
+      total: 2,
+      data: [{ name: 'search', enabled: true }],
+    });
+    expect(jsonOf(changed)).toMatchObject({ data: [{ name: 'create' }, { name: 'search', enabled: true }] });
+    expect(await entries()).toBe(1 + 3);
+  });
+
   it.each([
     ['tools', {}],
-    ['tools', { tools: [] }],
+    ['object', { object: 'tools', tools: [] }],
+    ['data', { data: [], tools: [{ name: 'x', enabled: true }] }],
+    ['tools.0.name', { data: [{ enabled: true }] }],
     ['tools.0.name', { tools: [{ name: '', enabled: true }] }],
     ['tools.0.enabled', { tools: [{ name: 'x', enabled: 'no' }] }],
     [

@@ -100,10 +100,17 @@ export class McpServerToolStore {
     return this.compare(server, seen, actor, false);
   }
 
-  /** Also for tools that were never seen: they can be disabled before a server has them. */
-  async setEnabled(manager: EntityManager, serverId: string, choices: readonly ToolChoice[]): Promise<void> {
-    const rows = choices.map(({ name, enabled }) => ({ serverId, name, enabled }));
+  /**
+   * Also for tools that were never seen: they can be disabled before a server has them. Returns whether something changes. The
+   * server is locked.
+   */
+  async setEnabled(manager: EntityManager, serverId: string, choices: readonly ToolChoice[]): Promise<boolean> {
+    const known = await manager.findBy(McpServerTool, { serverId, name: In(choices.map(({ name }) => name)) });
+    const before = new Map(known.map(({ name, enabled }) => [name, enabled]));
+    const changed = choices.filter(({ name, enabled }) => before.get(name) !== enabled);
+    const rows = changed.map(({ name, enabled }) => ({ serverId, name, enabled }));
     if (rows.length > 0) await manager.upsert(McpServerTool, rows, ['serverId', 'name']);
+    return rows.length > 0;
   }
 
   /**

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../access/principal.js';
 import type { PageQuery } from '../../common/pagination/page.query.js';
-import type { UpdateMcpServerToolsDto } from './dto/mcp-server-tools.dto.js';
 import { toList } from '../../common/pagination/list.js';
+import { assertFixedFields, fixedFieldsOf } from '../../common/validation/fixed-fields.decorator.js';
+import type { UpdateMcpServerToolsDto } from './dto/mcp-server-tools.dto.js';
 import { type McpServerToolListResponse, toToolResponse } from './mcp-server.response.js';
 import { McpServerDirectory } from './mcp-server.directory.js';
 import { McpServerStore } from './mcp-server.store.js';
@@ -24,10 +25,12 @@ export class McpServerToolsService {
 
   /** @throws GatewayError `conflict` for a held tool that has changed again since its hash was read */
   async update(principal: Principal, ref: string, dto: UpdateMcpServerToolsDto): Promise<McpServerToolListResponse> {
+    assertFixedFields(fixedFieldsOf(dto), { object: 'list' });
     const row = await this.store.manager.transaction(async (manager) => {
       const server = await this.store.getForChange(manager, principal, ref);
-      await this.tools.setEnabled(manager, server.id, dto.tools);
+      const areSet = await this.tools.setEnabled(manager, server.id, dto.tools);
       const accepted = await this.tools.accept(manager, server, dto.tools);
+      if (!areSet && Object.keys(accepted).length === 0) return server;
       const snapshots = { after: { accepted_tools: accepted } };
       await this.store.record(manager, principal, 'update', server, ['tools'], snapshots);
       return server;

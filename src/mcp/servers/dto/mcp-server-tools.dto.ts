@@ -1,8 +1,10 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsBoolean, IsInt, IsString, IsUUID, Length, MaxLength } from 'class-validator';
 import { ListOf } from '../../../common/validation/bounded-fields.js';
+import { ReadOnlyFields } from '../../../common/validation/fixed-fields.decorator.js';
 import { IsStorable } from '../../../common/validation/is-storable.decorator.js';
 import { Optional, OptionalOrNull } from '../../../common/validation/optional.decorator.js';
+import { Synonyms } from '../../../common/validation/synonyms.decorator.js';
 
 export class ToolChoiceDto {
   /**
@@ -45,10 +47,16 @@ export class ToolChoiceDto {
   readonly held?: boolean;
 }
 
+/** A list can be sent back as it was read: its items are in `data`, and how many there are is ignored. */
+@Synonyms({ data: 'tools' })
+@ReadOnlyFields([], ['total'])
 export class UpdateMcpServerToolsDto {
-  /** Tools that are not named stay as they are. A tool can be named before the server was ever asked for its tools. */
+  /**
+   * Tools that are not named stay as they are. A tool can be named before the server was ever asked for its tools. `data` is
+   * another name of this field: a list that was read is a valid body.
+   */
   @ApiProperty({ type: [ToolChoiceDto], example: [{ name: 'create_issue', enabled: false }] })
-  @ListOf(() => ToolChoiceDto, { min: 1, max: 1_000, unique: ['name'] })
+  @ListOf(() => ToolChoiceDto, { max: 1_000, unique: ['name'] })
   readonly tools: ToolChoiceDto[];
 
   /** Required with an administrator's token; with an API key it can only be the key's own. */
