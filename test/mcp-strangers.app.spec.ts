@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { registerClient } from '@modelcontextprotocol/sdk/client/auth.js';
 import { SignJWT } from 'jose';
 import { type Loopback, startHttp } from '../src/upstream/__fixtures__/loopback.js';
+import { forEvery } from './support/for-every.js';
 import { GatewayClient } from './support/gateway-client.js';
 import { json, plain, type RawMcpServer, startRawMcpServer } from './support/mcp-raw-server.js';
 import { type Answer, jsonOf, send } from './support/send.js';
@@ -196,21 +197,46 @@ describe('a page in front of a server', () => {
 });
 
 describe('the addresses of an authorization server', () => {
-  const ADDRESSES: readonly (readonly [string, string])[] = [
-    ['POST', '/register'],
-    ['POST', '/token'],
-    ['POST', '/authorize'],
-    ['GET', '/authorize'],
+  const ADDRESSES = [
+    '/register',
+    '/token',
+    '/authorize',
+    '/revoke',
+    '/introspect',
+    '/userinfo',
+    '/par',
+    '/device_authorization',
+    '/oauth/token',
+    '/oauth/v2/authorize',
   ];
+  const SENTENCE = { error: 'invalid_request', error_description: expect.stringContaining('x-gateway-api-key') };
 
-  it.each(ADDRESSES)('say in the form of OAuth how to connect: %s %s', async (method, path) => {
-    const answer = await send(keysOnly.url + path, { method });
-    expect(answer.status).toBe(400);
-    expect(jsonOf(answer)).toEqual({
-      error: 'invalid_request',
-      error_description: expect.stringContaining('x-gateway-api-key'),
-    });
-    expect(jsonOf(await send(gateway.url + path, { method }))['error_description']).toContain(ISSUER);
+  it.each(['POST', 'GET'])('say in the form of OAuth how to connect, to %s', (method) =>
+    forEvery(
+      ADDRESSES.map((path) => [path, path] as const),
+      async (path) => {
+        const answer = await send(keysOnly.url + path, { method });
+        expect([answer.status, jsonOf(answer)]).toEqual([400, SENTENCE]);
+        expect(answer.headers['access-control-allow-origin']).toBe('*');
+        expect(jsonOf(await send(gateway.url + path, { method }))['error_description']).toContain(ISSUER);
+      },
+    ),
+  );
+
+  it('have no metadata, which makes clients go on', () =>
+    forEvery(
+      ['oauth-authorization-server', 'openid-configuration/known/mcp'].map((name) => [name, name] as const),
+      async (name) => {
+        const answer = await send(`${keysOnly.url}/.well-known/${name}`, { method: 'GET' });
+        expect([answer.status, jsonOf(answer)]).toEqual([404, SENTENCE]);
+        expect(answer.headers['access-control-allow-origin']).toBe('*');
+      },
+    ));
+
+  it('take a form as clients send it', async () => {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const answer = await send(`${keysOnly.url}/revoke`, { headers, body: 'token=x' });
+    expect([answer.status, jsonOf(answer)]).toEqual([400, SENTENCE]);
   });
 
   it('let the official client print the sentence', async () => {

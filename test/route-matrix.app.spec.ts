@@ -11,10 +11,26 @@ import { addTenant, type Tenant } from './support/tenants.js';
 /** The pages of the documentation, which the framework registers by itself. */
 const DOCUMENTATION = /^\/docs(\/|$)/;
 const PUBLIC = ['GET /.well-known/jwks.json', 'GET /health/live', 'GET /health/ready', 'GET /metrics'];
-/** Where MCP clients look for an authorization server: see mcp-login.app.spec.ts. */
+/** Where MCP clients look for an authorization server: see mcp-strangers.app.spec.ts. */
+const LOGIN_METADATA = ['oauth-authorization-server', 'openid-configuration'].flatMap((name) => [
+  `/.well-known/${name}`,
+  `/.well-known/${name}/*path`,
+]);
+const LOGIN = [
+  'authorize',
+  'device_authorization',
+  'introspect',
+  'oauth/*path',
+  'par',
+  'register',
+  'revoke',
+  'token',
+  'userinfo',
+].map((path) => `/${path}`);
 const NO_LOGIN = [
-  'GET /authorize',
-  ...['OPTIONS', 'POST'].flatMap((method) => ['authorize', 'register', 'token'].map((path) => `${method} /${path}`)),
+  ...LOGIN.flatMap((path) => [`GET ${path}`, `POST ${path}`]),
+  ...LOGIN_METADATA.map((path) => `GET ${path}`),
+  ...[...LOGIN, ...LOGIN_METADATA].map((path) => `OPTIONS ${path}`),
 ];
 /** Scopes that no route declares: they depend on what a request contains, or on who calls an MCP server. */
 const ASKED_ELSEWHERE = ['identities.assert', 'mcp.invoke', 'secret_references.use'];

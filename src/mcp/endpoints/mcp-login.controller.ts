@@ -15,6 +15,24 @@ const WITH_A_KEY =
   'This gateway has no authorization server. Connect with a gateway key that has the scope mcp.invoke: send it in the header ' +
   'x-gateway-api-key, or as Authorization: Bearer <key>.';
 
+/** Of RFC 6749, 7591, 7009, 7662, 8628, 9126 and OpenID Connect, at the names that clients and frameworks assume. */
+const ENDPOINTS = [
+  'authorize',
+  'device_authorization',
+  'introspect',
+  'oauth/*path',
+  'par',
+  'register',
+  'revoke',
+  'token',
+  'userinfo',
+];
+/** RFC 8414 and OpenID Connect Discovery. Only 404 makes clients go on to the next address. */
+const METADATA = ['oauth-authorization-server', 'openid-configuration'].flatMap((name) => [
+  `.well-known/${name}`,
+  `.well-known/${name}/*path`,
+]);
+
 /**
  * Where clients look for an authorization server when the metadata name none: at the origin, by fixed names (MCP 2025-03-26).
  * They print `error_description`. Without this form they would report that the answer cannot be parsed.
@@ -31,7 +49,7 @@ export class McpLoginController {
     this.answer = { error: 'invalid_request', error_description };
   }
 
-  @Post(['register', 'token', 'authorize'])
+  @Post(ENDPOINTS)
   @HttpCode(HttpStatus.BAD_REQUEST)
   @Header('access-control-allow-origin', '*')
   @Header('cache-control', 'no-store')
@@ -40,15 +58,24 @@ export class McpLoginController {
     return this.answer;
   }
 
-  /** Opened by a browser. */
-  @Get('authorize')
+  /** `/authorize` is opened by a browser, `/userinfo` read by programs; the others are wrong with GET anyway. */
+  @Get(ENDPOINTS)
   @HttpCode(HttpStatus.BAD_REQUEST)
+  @Header('access-control-allow-origin', '*')
   @Header('cache-control', 'no-store')
-  refusePage(): OAuthError {
+  refuseRead(): OAuthError {
     return this.answer;
   }
 
-  @Options(['register', 'token', 'authorize'])
+  @Get(METADATA)
+  @HttpCode(HttpStatus.NOT_FOUND)
+  @Header('access-control-allow-origin', '*')
+  @Header('cache-control', 'no-store')
+  hasNoMetadata(): OAuthError {
+    return this.answer;
+  }
+
+  @Options([...ENDPOINTS, ...METADATA])
   @HttpCode(HttpStatus.NO_CONTENT)
   @Header('access-control-allow-origin', '*')
   @Header('access-control-allow-methods', 'GET, POST')
