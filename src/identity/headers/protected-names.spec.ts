@@ -46,6 +46,47 @@ const NAMES = `
   Host Origin X-User-Claims X-User-JWT X-Amzn-Request-Context X-Amzn-Lambda-Context X-On-Behalf-Of X-MS-On-Behalf-Of X-Act-As
   X-Run-As Sudo X-Sudo X-Admin X-Is-Admin X-Employee-Id X-NetId X-Passport X-Requester X-Owner X-Viewer-Id Persistent-Id
   Targeted-Id X-Given-Name X-Family-Name X-Phone X-Gid X-Party-Id
+  Cf-Access-Token CF-IPCountry CF-Ray CF-Visitor Cf-Warp-Tag-Id CDN-RequestCountryCode X-Goog-User-Project
+  X-Google-Apps-Metadata X-Google-Internal-Skipadmincheck X-Appengine-Cron X-Google-IP X-Client-Cert-Spiffe
+  X-Goog-Iam-Authority-Selector X-Goog-Spatula X-Amzn-Lattice-Identity X-Amzn-Lattice-Network X-Amzn-Source-Vpc
+  X-Amzn-Vpce-Id X-Amzn-Vpc-Id X-Amzn-Waf-Label X-Amzn-Ava-User-Context X-Amzn-Tls-Cipher-Suite X-Amzn-Apigateway-Api-Id
+  X-Amzn-Bedrock-Agentcore-Runtime-Custom-Role X-Amzn-Marketplace X-MS-Proxy X-MS-Adfs-Proxy-Client-IP
+  X-MS-Forwarded-Client-IP X-MS-Client-Display-Name X-WAWS-Unencoded-URL X-AppService-Proto X-Site-Deployment-Id
+  X-AppGW-Trace-Id X-Azure-Ref X-FD-HealthProbe MS-AspNetCore-Token MS-AspNetCore-User MS-AspNetCore-WinAuthToken
+  MS-ASPNETCORE-EVENT X-MS-Containerapp-Name Dapr-App-Id X-Teleport-Login GAP-Signature X-Introspection X-Kong-Proxy
+  X-Tyk-Nonce X-Kuma-Tags OSM-Stats-Namespace X-Appmesh-Node X-Replaced-Path X-Traefik-Router X-Authelia-URL
+  X-Netlify-Original-Pathname X-NF-Site-Info X-BB-Ip X-Matched-Path X-Invoke-Path X-Invoke-Status X-Now-Route-Matches
+  X-Nextjs-Data X-Heroku-Dynos Rndr-Id X-Sucuri-ClientIP X-EC-UUID Ali-CDN-Real-IP X-Imperva-Id X-HAProxy-Frontend
+  X-Ingress-Path X-Hass-Source X-Hassio-Key X-F5-User X-F5-Client X-F5-Auth X-APM-Session NS-Client-IP X-Citrix-Gateway
+  X-Citrix-Via X-NetScaler-Vserver X-Netskope-Activity X-PAN-AuthToken X-BlueCoat-Via X-Zscaler-Dept X-Zapp
+  X-OpenAM-Username X-OpenIDM-Username X-OpenAM-Realm X-ForgeRock-TransactionId X-Oracle-Tenant Opc-Principal X-IBM-Tenant
+  X-APIC-Consumer MYSAPSSO2 X-SAP-Client SAP-Client X-Approuter-Authorization Unscoped-Affiliation Primary-Affiliation
+  EduPersonAffiliation EduPersonUniqueId IsMemberOf SchacHomeOrganization Orcid SN CN Mail DisplayName Display-Name
+  X-Display-Name X-Full-Name X-First-Name X-Last-Name X-Surname X-Nick-Name X-Preferred-Name X-Common-Name
+  X-Parse-Application-Id X-Parse-Master-Key X-Parse-Installation-Id X-Appwrite-Mode X-Appwrite-Project X-Supabase-Client
+  X-Firebase-Uid X-Hasura-Org K-Proxy-Request K-Original-Host Kubeflow-UserId X-Remote-Uid Impersonate-Extra-Scopes
+  Es-Security-Runas-User SecurityTenant X-Proxy-Roles Kbn-System-Request X-Grafana-Device-Id
+  X-Prometheus-Remote-Write-Version X-WSO2-Tenant X-3scale-Debug X-Anypnt-App X-Krakend-Completed X-Zuul-Route
+  Eg-Consumer-Id X-APISIX-Plugin X-Mse-Consumer X-Higress-Llm X-Axway-Id X-Litellm-End-User-Id X-Litellm-Team X-BF-VK
+  X-Tfy-Metadata Helicone-Property-App X-Ai-Eg-Model X-Portkey-Trace X-Agentgateway-Sub Grpc-Metadata-Role
+  Grpc-Metadata-Tenant Proxy Sf-Context-Current-Role Sf-Context-Account Gitlab-Workhorse Gitlab-Workhorse-Api-Request
+  Posit-Connect-User-Session-Token RStudio-Connect-Credentials X-JupyterHub-Singleuser X-Zitadel-OrgId X-Ory-Session
+  X-Kratos-Id X-Clerk-Status Frontegg-Tenant-Id X-WorkOS-Org X-Casdoor-Org X-EAA-Id X-Duo-Id X-Appgate-Entitlement
+  X-Banyan-Device X-Forti-Group X-Luminate-Tenant X-Twingate-Group X-StrongDM-Id X-Ldap-URL X-Ldap-BaseDN X-Ldap-BindPass
+  X-Realm X-Trust-Level X-Peer-Id X-Workload-Name X-Service-Account X-Issuer X-Iss X-Aud X-Amr X-Acr X-Azp X-Jti
+  X-Initiator X-Originator X-Invoker X-Sender X-Mfa X-2FA X-TOTP X-Device-Id X-Device-Trust X-Device-Posture X-Subscription
+  X-Subscription-Id X-Partner-Id X-Merchant-Id X-Agent-Id X-Bot-Id X-Operator X-Staff X-Profile-Id
+  X-Operator-Id X-Forward-For Forward-For X-Forward-User X-Script-Name Script-Name Front-End-Https X-Scheme X-Url-Scheme
+  X-Path-Info X-Base-Url X-External-Url X-Envoy-Original-Path X-Real-Port X-Remote-Port X-Client-Port X-Forwarded-Port
+  X-Coming-From X-From X-Sourced-By X-Requested-By X-Calling-Service X-Source-Service X-Caller-Service X-Impersonate
+  X-Assume-Role X-Assumed-User X-Effective-User X-Real-User X-Original-User X-Switch-User X-Delegated-User X-Delegation
+  X-Obo X-Windows-Account X-Ad-Groups X-Department X-Clearance X-Security-Level X-Access-Level X-Approved X-Superuser
+  X-Bypass X-Trusted-Proxy X-Anonymous X-Guest X-Consumer X-Tenant-Role X-Ticket X-Cas-Ticket X-Wsse WSSE X-Nonce X-Captcha
+  G-Recaptcha-Response CF-Turnstile-Response X-Recaptcha-Token H-Captcha-Response X-Api-Signature X-Api-Sign X-Sign X-Sig
+  X-Ca-Nonce X-Bot-Score X-Ja3 X-Ja3-Fingerprint X-Ja4 Cloudfront-Viewer-Ja3-Fingerprint X-Webhook-Secret Stripe-Signature
+  X-Shopify-Hmac-Sha256 X-Twilio-Signature Twilio-Email-Event-Webhook X-Line-Signature X-Goog-Channel-Id
+  X-Goog-Channel-Token X-Proxied-Https X-Amzn-Lattice-Target X-Webauth-Tailnet X-Webauth-Photo X-Tailscale-Tailnet
+  X-Authentik-Meta-App X-Script-Prefix X-HTTPS
 `
   .trim()
   .split(/\s+/);
@@ -53,7 +94,9 @@ const FORWARDED = `
   User-Agent Accept-Language X-Request-Id X-Correlation-Id Traceparent Tracestate Baggage X-B3-TraceId X-Cloud-Trace-Context
   X-Amzn-Trace-Id X-Tenant X-Tenant-Id X-Org-Id X-Region X-Client-Version X-Client-Name X-App-Version X-Debug X-Feature-Flags
   Idempotency-Key X-User-Locale X-User-Timezone X-Stainless-Lang X-Langfuse-Session-Id If-None-Match Priority Referer DNT
-  X-Requested-With Prefer Cache-Control
+  X-Requested-With Prefer Cache-Control Via CDN-Loop Content-Digest Repr-Digest Sec-Fetch-Site Sec-CH-UA X-Team X-Company
+  X-Project-Id X-Workspace-Id X-Client-Region X-App-Name X-Agent-Name X-Device-Type X-Display-Mode X-Service-Name X-Source
+  X-Search-Radius X-Ticket-Id X-Render-Mode X-External-Id X-Base-Currency X-Timestamp X-Ms-Client-Request-Id X-Gitlab-Event
 `
   .trim()
   .split(/\s+/);
