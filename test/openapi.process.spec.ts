@@ -416,7 +416,7 @@ describe('the gateway as the document describes it', () => {
 /** The code of an error that the operation does not document for this status; undefined when it does. */
 function undocumentedError(operation: Operation, answer: Answer): string | undefined {
   if (answer.status < 400) return undefined;
-  const { code } = readObject(readObject(jsonOf(answer), 'answer')['error'], 'error');
+  const { code } = readObject(refusalOf(answer), 'refusal');
   return document.errorCodesOf(operation, String(answer.status)).includes(String(code)) ? undefined : String(code);
 }
 

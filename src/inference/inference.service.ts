@@ -3,16 +3,17 @@ import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
 import { ERROR_CODES } from '../common/errors/error-codes.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
-import { toErrorEvent } from '../common/errors/error-envelope.js';
 import type { JsonObject } from '../common/json/read.js';
 import type { BillableStream } from '../gateway/billable-use.js';
 import type { ProviderContext } from '../gateway/provider-context.decorator.js';
 import { ProviderCallService } from '../gateway/provider-call.service.js';
+import { passedHeaders } from '../upstream/passed-headers.js';
 import { OfferedEndpoints } from '../upstream/providers/offered-endpoints.js';
 import { ProviderRegistry } from '../upstream/providers/provider.registry.js';
 import { firstHeader, type UpstreamAnswer, type UpstreamHead } from '../upstream/upstream.types.js';
 import { modelFacts } from '../usage/models/model-catalogue.js';
 import type { Dialect, InferenceFacts } from './dialects/dialect.types.js';
+import { anthropicMessages } from './dialects/anthropic-messages/messages.dialect.js';
 import { openaiChat } from './dialects/openai-chat/chat.dialect.js';
 import { openaiEmbeddings } from './dialects/openai-embeddings.dialect.js';
 
@@ -29,7 +30,7 @@ export class InferenceService {
     private readonly providers: ProviderRegistry,
     offered: OfferedEndpoints,
   ) {
-    for (const dialect of [openaiChat, openaiEmbeddings]) {
+    for (const dialect of [openaiChat, openaiEmbeddings, anthropicMessages]) {
       const endpoint = dialect.endpoint;
       offered.add(this.speakersOf(dialect.slug).map((provider) => ({ endpoint, provider, isMetered: true })));
     }
@@ -62,14 +63,19 @@ export class InferenceService {
     const operation = {
       operation: dialect.endpoint,
       model: facts.model,
-      request: { method: 'POST', path, bytes: dialect.bodyOf(call) } as const,
+      request: {
+        method: 'POST',
+        path,
+        headers: dialect.headersOf?.(response.req.headers),
+        bytes: dialect.bodyOf(call),
+      } as const,
       retry: 'connect' as const,
       noteRefusal: (answer: UpstreamAnswer) => void (refused = answer),
     };
     try {
       const streams = {
         takesEvents: facts.isStream,
-        sinkFor: (head: UpstreamHead) => (isStream(head) ? beginStream(response, head) : undefined),
+        sinkFor: (head: UpstreamHead) => (isStream(head) ? beginStream(dialect, response, head) : undefined),
       };
       const answer = await this.calls.streamBillable(context, operation, use, streams);
       if (answer.body !== undefined) reply(response, { ...answer, body: answer.body });
@@ -99,7 +105,11 @@ function isStream({ status, headers }: UpstreamHead): boolean {
   return status >= 200 && status <= 299 && type.startsWith('text/event-stream');
 }
 
-function beginStream(response: Response, { status, headers }: UpstreamHead): Writable {
+function beginStream(
+  { toErrorEvent }: Pick<Dialect, 'toErrorEvent'>,
+  response: Response,
+  { status, headers }: UpstreamHead,
+): Writable {
   response.statusCode = status;
   response.setHeader('content-type', firstHeader(headers, 'content-type') ?? 'text/event-stream');
   for (const [name, value] of Object.entries(STREAM_HEADERS)) response.setHeader(name, value);
@@ -116,6 +126,7 @@ function reply(response: Response, { status, headers, body }: UpstreamAnswer): v
 
 /** As the provider words it: clients recover by these words. */
 function replyRefusal(response: Response, answer: UpstreamAnswer): void {
+  for (const [name, value] of Object.entries(passedHeaders(answer.headers))) response.setHeader(name, value);
   for (const name of ERROR_HEADERS) {
     const value = firstHeader(answer.headers, name);
     if (value !== undefined) response.setHeader(name, value);

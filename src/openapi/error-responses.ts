@@ -44,7 +44,7 @@ export function addErrors(document: OpenAPIObject, operation: Operation, codes: 
   for (const [status, some] of byStatus(new Set(codes))) {
     const response = responseOf(operation, status, some);
     // The same few responses belong to many operations.
-    const name = `${isEnvelope(response) ? '' : 'mcp.'}${some.join('.')}`;
+    const name = [...formOf(response), ...some].join('.');
     shared[name] = response;
     operation.responses[status] ??= { $ref: `#/components/responses/${name}` };
     if (isEnvelope(response)) for (const code of some) examples[code] = exampleOf(code);
@@ -111,10 +111,16 @@ function responseOf({ responses }: Operation, status: string, codes: readonly Er
   return { description, ...(headers && { headers }), content };
 }
 
-/** MCP addresses have another form. */
-function isEnvelope({ content }: Response): boolean {
+/** Addresses of other protocols have another form. */
+function isEnvelope(response: Response): boolean {
+  return formOf(response).length === 0;
+}
+
+/** The name of the schema; empty for the envelope. */
+function formOf({ content }: Response): readonly string[] {
   const schema = content?.['application/json']?.schema;
-  return schema !== undefined && '$ref' in schema && schema.$ref === ENVELOPE;
+  const reference = schema !== undefined && '$ref' in schema ? schema.$ref : '';
+  return reference === ENVELOPE ? [] : [reference.slice(reference.lastIndexOf('/') + 1)];
 }
 
 function exampleOf(code: ErrorCode): NonNullable<NonNullable<OpenAPIObject['components']>['examples']>[string] {

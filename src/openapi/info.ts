@@ -13,7 +13,7 @@ const OPENAPI_VERSION = '3.1.0';
 
 const INTRODUCTION = `Tollgate is an open, self-hosted gateway between applications or agents and AI providers or MCP servers.
 
-**Authentication.** Send a gateway API key in \`x-gateway-api-key\`, or as \`Authorization: Bearer\`. Administrators may send an OIDC token
+**Authentication.** Send a gateway API key in \`x-gateway-api-key\`, as \`Authorization: Bearer\`, or in the header of a client (\`x-api-key\`, \`api-key\`). Administrators may send an OIDC token
 instead. Operations that call a provider also need a virtual key: its slug in
 \`x-gateway-virtual-key\`, or before the model (\`@slug/model\`), or the \`default_virtual_key\` of the API key.
 

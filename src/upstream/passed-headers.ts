@@ -1,7 +1,7 @@
 import { firstHeader, type UpstreamHeaders } from './upstream.types.js';
 
 /** What a provider says about its limits and about the handling of a request. */
-const PASSED = /^(?:x-ratelimit-|openai-)/;
+const PASSED = /^(?:x-ratelimit-|openai-|anthropic-|request-id$)/;
 const TEXT = /^[\x20-\x7e]{1,256}$/;
 /** How long SDKs wait between two polls: they would not understand anything else. */
 const POLL_AFTER = 'openai-poll-after-ms';

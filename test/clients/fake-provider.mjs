@@ -1,6 +1,7 @@
 // A provider on loopback that is as strict as the real ones: a field that they do not have is an error.
 import { createServer } from 'node:http';
 import { once } from 'node:events';
+import { answerOfModel } from './fake-models.mjs';
 
 const COHERE_FIELDS = new Set(['model', 'query', 'documents', 'top_n', 'max_tokens_per_doc', 'priority']);
 const VOYAGE_FIELDS = new Set(['model', 'query', 'documents', 'top_k', 'return_documents', 'truncation']);
@@ -22,7 +23,14 @@ export async function startProvider() {
       const text = Buffer.concat(chunks).toString();
       const body = request.headers['content-type'] === 'application/json' ? JSON.parse(text) : text;
       calls.push({ method: request.method, path: url.pathname, headers: request.headers, body });
-      const [status, answer] = answerTo(request.method, url, body);
+      const ofModel = answerOfModel(request.method, url.pathname, body);
+      if (ofModel?.events !== undefined) {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        for (const event of ofModel.events) response.write(event);
+        return response.end();
+      }
+      const [status, answer] =
+        ofModel === undefined ? answerTo(request.method, url, body) : [ofModel.status, ofModel.json];
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
     });
   });

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startProvider } from './fake-provider.mjs';
+import { CHAT_CLIENTS } from './chat-clients.mjs';
 import { OPENAI_CLIENTS } from './openai-clients.mjs';
 import { RERANK_CLIENTS } from './rerank-clients.mjs';
 
@@ -29,7 +30,7 @@ let failed = 0;
 try {
   const { url, adminKey } = await started(gateway);
   const context = await prepare(url, adminKey);
-  for (const { title, run } of [...RERANK_CLIENTS, ...OPENAI_CLIENTS]) {
+  for (const { title, run } of [...RERANK_CLIENTS, ...OPENAI_CLIENTS, ...CHAT_CLIENTS]) {
     provider.calls.length = 0;
     try {
       await within(CASE_MS, run({ ...context, sent: () => provider.calls.at(-1), calls: provider.calls }));
@@ -77,6 +78,7 @@ async function prepare(url, adminKey) {
     ['cohere', provider.url],
     ['voyage', provider.url],
     ['openai', `${provider.url}/v1`],
+    ['anthropic', provider.url],
     ['openai-compatible', `${provider.url}/self-hosted`],
   ]) {
     await create('/v1/virtual-keys', { name, slug: name, provider: name, key: 'provider-key', config: { base_url } });

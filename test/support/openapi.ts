@@ -69,7 +69,7 @@ export class ApiDocument {
     if (answer === undefined) return [];
     const response = '$ref' in answer ? this.document.components?.responses?.[nameIn(answer.$ref)] : answer;
     if (response === undefined || '$ref' in response) throw new Error(`${status} has no response`);
-    return Object.keys(response.content?.['application/json']?.examples ?? {});
+    return [...response.description.matchAll(/^- `(\w+)`: /gm)].map(([, code = '']) => code);
   }
 
   /** The examples of errors, by their codes. */

@@ -1,5 +1,5 @@
 import { request, type IncomingHttpHeaders } from 'node:http';
-import { readArray, readObject } from '../../src/common/json/read.js';
+import { isObject, type JsonObject, readArray, readObject } from '../../src/common/json/read.js';
 
 export interface Message {
   readonly method?: string;
@@ -60,8 +60,14 @@ export function jsonOf(answer: Pick<Answer, 'text'>): Readonly<Record<string, un
 
 /** The stable parts of a refusal. The message is left out: it may change. */
 export function refusalOf(answer: Answer): object {
-  const { code, param, source } = readObject(jsonOf(answer)['error'], 'body.error');
+  const error = readObject(jsonOf(answer)['error'], 'body.error');
+  // At the addresses of Anthropic's API, they are in the details.
+  const { error_code, code = error_code, param, source } = error['code'] === undefined ? detailsOf(error) : error;
   return { status: answer.status, code, param, source };
+}
+
+function detailsOf({ details }: JsonObject): JsonObject {
+  return isObject(details) ? details : {};
 }
 
 /** The `param` of every broken rule that a refusal lists. */

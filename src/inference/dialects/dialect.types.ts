@@ -1,3 +1,5 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { GatewayError } from '../../common/errors/gateway.error.js';
 import type { JsonObject } from '../../common/json/read.js';
 import type { StreamMeter, UsageEstimate } from '../../gateway/billable-use.js';
 import type { DialectSlug } from '../../upstream/providers/provider.types.js';
@@ -37,4 +39,8 @@ export interface Dialect<Facts extends InferenceFacts = InferenceFacts> {
   /** The body for the provider: the caller's, but for what the gateway needs in the answer. */
   bodyOf(call: InferenceCall<Facts>): Buffer;
   newMeter(call: InferenceCall<Facts>): StreamMeter;
+  /** The headers of the caller that its provider gets; by default none. */
+  headersOf?(headers: IncomingHttpHeaders): Readonly<Record<string, string>>;
+  /** The event that ends a stream with an error of the gateway. */
+  toErrorEvent(error: GatewayError): string;
 }

@@ -1,3 +1,4 @@
+import { toErrorEvent } from '../../common/errors/error-envelope.js';
 import { isObject, type JsonObject, parseForeignJson } from '../../common/json/read.js';
 import type { ReportedUsage, StreamMeter } from '../../gateway/billable-use.js';
 import type { Counts } from '../../usage/units.js';
@@ -16,6 +17,7 @@ export const openaiEmbeddings: Dialect = {
   // The window of a model bounds each of many inputs.
   estimate: ({ bytes }) => ({ unit: 'input', counts: { input: inputBound(bytes, undefined) } }),
   bodyOf: ({ bytes }) => bytes,
+  toErrorEvent,
   newMeter: () => new EmbeddingsMeter(),
 };
 

@@ -1,4 +1,5 @@
 import type { AwsCredentialSource } from '../aws/aws-credentials.js';
+import { anthropic } from './anthropic.provider.js';
 import { azureAi } from './azure-ai.provider.js';
 import { azureOpenai } from './azure-openai.provider.js';
 import { createBedrockProvider } from './bedrock.provider.js';
@@ -31,6 +32,7 @@ export function createProviders(services: ProviderServices): readonly Provider[]
     openai,
     azureOpenai,
     openaiCompatible,
+    anthropic,
     local,
   ];
 }

@@ -11,6 +11,7 @@ export const PROVIDER_SLUGS = [
   'openai',
   'azure-openai',
   'openai-compatible',
+  'anthropic',
   'local',
 ] as const;
 
@@ -60,7 +61,7 @@ export interface ProviderRequest {
 export type Ask = (request: ProviderRequest) => Promise<unknown>;
 
 /** The forms of requests and answers that the gateway relays without changing them. */
-export type DialectSlug = 'openai-chat' | 'openai-embeddings';
+export type DialectSlug = 'openai-chat' | 'openai-embeddings' | 'anthropic-messages';
 
 /** One provider: its address and its credential. One file each in this folder. */
 export interface Provider<Options extends BaseProviderOptions = BaseProviderOptions> {

@@ -1,9 +1,11 @@
+import { toErrorEvent } from '../../../common/errors/error-envelope.js';
 import { withFirstMember, withMember } from '../../../common/json/scan.js';
 import type { UsageEstimate } from '../../../gateway/billable-use.js';
 import type { Dialect, InferenceCall } from '../dialect.types.js';
 import { inputBound } from '../input-bound.js';
 import { CHAT_MEMBERS, type ChatFacts, readChatFacts } from './chat-facts.js';
-import { ChatMeter } from './chat-meter.js';
+import { EventMeter } from '../event-meter.js';
+import { CHAT_ANSWER } from './chat-answer.js';
 
 export const openaiChat: Dialect<ChatFacts> = {
   slug: 'openai-chat',
@@ -12,7 +14,8 @@ export const openaiChat: Dialect<ChatFacts> = {
   readFacts: readChatFacts,
   estimate,
   bodyOf,
-  newMeter: ({ facts, hidesReasoning }) => new ChatMeter({ hidesUsage: mustAsk(facts), hidesReasoning }),
+  toErrorEvent,
+  newMeter: ({ facts, hidesReasoning }) => new EventMeter(CHAT_ANSWER, { hidesUsage: mustAsk(facts), hidesReasoning }),
 };
 
 /** Asks for the usage at the end of a stream, where the caller does not. */

@@ -1,27 +1,33 @@
-import { isObject, type JsonObject, parseForeignJson } from '../../../common/json/read.js';
-import { endOfString } from '../../../common/json/scan.js';
-import type { ReportedUsage, StreamMeter } from '../../../gateway/billable-use.js';
-import { EventSplitter, readEvent } from '../../../upstream/streams/event-splitter.js';
-import type { Counts } from '../../../usage/units.js';
-import { readChatUsage } from './chat-usage.js';
+import { isObject, type JsonObject, parseForeignJson } from '../../common/json/read.js';
+import { endOfString } from '../../common/json/scan.js';
+import type { ReportedUsage, StreamMeter } from '../../gateway/billable-use.js';
+import { EventSplitter, readEvent } from '../../upstream/streams/event-splitter.js';
+import type { Counts } from '../../usage/units.js';
 
 const NO_BYTES = Buffer.alloc(0);
 const MAX_EVENT_BYTES = 1024 * 1024;
 const OPEN_BRACE = 0x7b;
 const USAGE = '"usage"';
-/** The fields of a delta that hold output of the model, and their values' quotes. */
-const OUTPUT = ['"content":"', '"reasoning_content":"', '"reasoning":"', '"arguments":"', '"refusal":"', '"data":"'];
-const EMPTY_STRING = 1;
 
-export interface ChatMeterOptions {
-  /** The caller did not ask for the usage of its stream: the chunk that has it stays here. */
+/** What a dialect says about its answers. */
+export interface AnswerForm {
+  /** The fields of an event that hold output of the model, each with the quotes around it and the one that begins its value. */
+  readonly outputFields: readonly string[];
+  /** The counts of an event or of a whole answer, on top of those that came before; undefined where it has none. */
+  readonly usageIn: (message: JsonObject, before: Counts | undefined) => Counts | undefined;
+  /** Whether an event has the usage and nothing else. */
+  readonly isUsageAlone?: (event: JsonObject) => boolean;
+}
+
+export interface MeterOptions {
+  /** The caller did not ask for the usage of its stream: an event that has nothing else stays here. */
   readonly hidesUsage: boolean;
   /** What came of a stream that was cut says nothing about what the model wrote. */
   readonly hidesReasoning: boolean;
 }
 
-/** Meters a chat's answer: one JSON object, or a stream of events. */
-export class ChatMeter implements StreamMeter {
+/** Meters an answer: one JSON object, or a stream of events. */
+export class EventMeter implements StreamMeter {
   readonly #events = new EventSplitter(MAX_EVENT_BYTES);
   #counts: Counts | undefined;
   #outputBytes = 0;
@@ -29,7 +35,10 @@ export class ChatMeter implements StreamMeter {
   /** An event was too long: the rest passes unread. */
   #isBlind = false;
 
-  constructor(private readonly options: ChatMeterOptions) {}
+  constructor(
+    private readonly form: AnswerForm,
+    private readonly options: MeterOptions,
+  ) {}
 
   push(chunk: Buffer): Buffer {
     if (this.#isBlind) return chunk;
@@ -37,7 +46,7 @@ export class ChatMeter implements StreamMeter {
     this.#isWhole ??= chunk.find((byte) => byte > 0x20) === OPEN_BRACE;
     if (this.#isWhole) {
       const answer = parseForeignJson(chunk);
-      if (isObject(answer)) this.#counts = readChatUsage(answer['usage']);
+      if (isObject(answer)) this.#counts = this.form.usageIn(answer, undefined);
       return chunk;
     }
     return this.options.hidesUsage ? this.#passEvents(chunk) : this.#watchEvents(chunk);
@@ -48,11 +57,12 @@ export class ChatMeter implements StreamMeter {
   }
 
   get usage(): ReportedUsage {
-    if (this.#counts !== undefined) return { counts: this.#counts };
+    const counts = this.#counts ?? {};
+    if (counts.output !== undefined) return { counts };
     // Unknown, and so the bound.
-    if (this.#isWhole === true || this.options.hidesReasoning) return { counts: {}, isComputed: true };
+    if (this.#isWhole === true || this.options.hidesReasoning) return { counts, isComputed: true };
     // A token has at least one byte.
-    return { counts: { output: this.#outputBytes }, isComputed: true };
+    return { counts: { ...counts, output: this.#outputBytes }, isComputed: true };
   }
 
   get hasOutput(): boolean {
@@ -83,27 +93,24 @@ export class ChatMeter implements StreamMeter {
 
   /** Whether the event has the usage, and nothing else. */
   #read(event: Buffer): boolean {
-    for (const field of OUTPUT) this.#outputBytes += textBytes(event, field);
+    for (const field of this.form.outputFields) this.#outputBytes += textBytes(event, field);
     if (!event.includes(USAGE)) return false;
     const { data = '' } = readEvent(event);
-    const chunk = parseForeignJson(Buffer.from(data));
-    if (!isObject(chunk)) return false;
-    const counts = readChatUsage(chunk['usage']);
+    const message = parseForeignJson(Buffer.from(data));
+    if (!isObject(message)) return false;
+    const counts = this.form.usageIn(message, this.#counts);
     if (counts === undefined) return false;
     this.#counts = counts;
-    return hasNoChoice(chunk);
+    return this.form.isUsageAlone?.(message) === true;
   }
 }
 
+/** Of all texts under a field: `"content":"`. */
 function textBytes(event: Buffer, field: string): number {
   let bytes = 0;
   for (let at = event.indexOf(field); at >= 0; at = event.indexOf(field, at + field.length)) {
     const quote = at + field.length - 1;
-    bytes += endOfString(event, quote) - quote - EMPTY_STRING;
+    bytes += endOfString(event, quote) - quote - 1;
   }
   return bytes;
-}
-
-function hasNoChoice({ choices }: JsonObject): boolean {
-  return Array.isArray(choices) && choices.length === 0;
 }

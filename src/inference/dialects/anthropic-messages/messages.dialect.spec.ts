@@ -1,0 +1,141 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { GatewayError } from '../../../common/errors/gateway.error.js';
+import { readMembers } from '../../../common/json/members.js';
+import type { InferenceCall } from '../dialect.types.js';
+import { toMessagesError } from './messages-refusal.js';
+import { anthropicMessages, type MessagesFacts } from './messages.dialect.js';
+
+function callOf(text: string): InferenceCall<MessagesFacts> {
+  const bytes = Buffer.from(text);
+  const facts = anthropicMessages.readFacts(readMembers(bytes, anthropicMessages.members));
+  return { facts, bytes, knownModel: undefined, hidesReasoning: false };
+}
+
+const BODY = '{"model":"claude","max_tokens":100,"messages":[]';
+
+function event(data: { readonly type: string; readonly [field: string]: unknown }): string {
+  return `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
+}
+
+const START = event({
+  type: 'message_start',
+  message: {
+    id: 'msg_1',
+    usage: { input_tokens: 20, cache_read_input_tokens: 5, cache_creation_input_tokens: 3, output_tokens: 1 },
+  },
+});
+const TEXT = event({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hey' } });
+const DELTA = event({
+  type: 'message_delta',
+  delta: { stop_reason: 'end_turn' },
+  usage: { input_tokens: null, output_tokens: 7 },
+});
+const STOP = event({ type: 'message_stop' });
+
+describe('the meter of messages', () => {
+  it('passes a stream unchanged, and counts what it reports, however it is cut', () => {
+    const bytes = Buffer.from(START + TEXT + DELTA + STOP);
+    fc.assert(
+      fc.property(fc.array(fc.nat({ max: bytes.length }), { maxLength: 12 }), (cuts) => {
+        const meter = anthropicMessages.newMeter(callOf(`${BODY}}`));
+        const places = [0, ...cuts.sort((a, b) => a - b), bytes.length];
+        const passed = places.slice(1).map((end, index) => meter.push(bytes.subarray(places[index], end)));
+        expect(Buffer.concat([...passed, meter.end()])).toEqual(bytes);
+        expect(meter.usage).toEqual({ counts: { input: 20, cache_read: 5, cache_write_5m: 3, output: 7 } });
+      }),
+    );
+  });
+
+  it.each([
+    ['', 3],
+    [',"thinking":{"type":"enabled","budget_tokens":50}', undefined],
+  ])('has the input of a cut stream, and what came of its output: %s', (more, output) => {
+    const meter = anthropicMessages.newMeter(callOf(`${BODY}${more}}`));
+    meter.push(Buffer.from(START + TEXT));
+    expect(meter.usage).toEqual({ counts: expect.objectContaining({ input: 20, output }), isComputed: true });
+  });
+
+  it('counts each kind of cache write, and searches', () => {
+    const usage = {
+      input_tokens: 1,
+      output_tokens: 2,
+      cache_creation_input_tokens: 30,
+      cache_creation: { ephemeral_5m_input_tokens: 10, ephemeral_1h_input_tokens: 20 },
+      server_tool_use: { web_search_requests: 4 },
+    };
+    const meter = anthropicMessages.newMeter(callOf(`${BODY}}`));
+    meter.push(Buffer.from(JSON.stringify({ type: 'message', usage })));
+    expect(meter.usage.counts).toEqual({
+      input: 1,
+      output: 2,
+      cache_write_5m: 10,
+      cache_write_1h: 20,
+      web_search: 4,
+    });
+  });
+});
+
+describe('the bound of messages', () => {
+  it('is the cap of the request', () => {
+    expect(anthropicMessages.estimate(callOf(`${BODY}}`))).toMatchObject({
+      counts: { output: 100 },
+      unbounded: undefined,
+    });
+  });
+
+  it('has the prices of the cache where the request writes to it', () => {
+    const { counts } = anthropicMessages.estimate(callOf(`${BODY},"system":[{"cache_control":{"type":"ephemeral"}}]}`));
+    expect(counts).toMatchObject({ cache_write_5m: 0, cache_write_1h: 0 });
+    expect(anthropicMessages.estimate(callOf(`${BODY}}`)).counts).not.toHaveProperty('cache_write_1h');
+  });
+
+  it.each([
+    ['"tools":[{"type":"web_search_20260209","name":"web_search"}]', 'tools'],
+    ['"tools":[{"type": "code_execution_20250825"}]', 'tools'],
+    ['"mcp_servers":[]', 'mcp_servers'],
+    ['"context_management":{"edits":[{"type":"compact_20260112"}]}', 'context_management'],
+    ['"x":{"source":{"type":"url","url":"https://a.example/1.pdf"}}', 'messages'],
+    ['"x":{"source":{"media_type":"application/pdf"}}', 'messages'],
+  ])('is not there with %s', (more, field) => {
+    expect(anthropicMessages.estimate(callOf(`${BODY},${more}}`)).unbounded).toBe(field);
+  });
+
+  it('does not take a text for a tool', () => {
+    const text = JSON.stringify({ role: 'user', content: '"type":"web_search_x", "mcp_servers": 1' });
+    expect(anthropicMessages.estimate(callOf(`${BODY},"x":${text}}`)).unbounded).toBeUndefined();
+  });
+});
+
+it.each([
+  ['{"model":"m"}', 'max_tokens'],
+  ['{"model":"m","max_tokens":1.5}', 'max_tokens'],
+  ['{"model":"m","max_tokens":1,"stream":1}', 'stream'],
+  ['{"max_tokens":1}', 'model'],
+  ['{"model":"m","max_tokens":1,"max_tokens":9}', 'max_tokens'],
+])('refuses %s, and names %s', (text, param) => {
+  expect(() => callOf(text)).toThrow(expect.objectContaining({ code: 'validation_failed', param }));
+});
+
+it('passes the headers of the API, and no others', () => {
+  const headers = { 'anthropic-version': '2026-10-21', 'anthropic-beta': 'a,b' };
+  expect(anthropicMessages.headersOf?.({ ...headers, 'x-api-key': 'tg_', cookie: 'a=b' })).toEqual(headers);
+  expect(anthropicMessages.headersOf?.({})).toEqual({ 'anthropic-version': '2023-06-01' });
+});
+
+describe('toMessagesError', () => {
+  it.each([
+    ['validation_failed', 'invalid_request_error'],
+    ['api_key_invalid', 'authentication_error'],
+    ['model_not_allowed', 'permission_error'],
+    ['model_not_found', 'not_found_error'],
+    ['usage_limit_exceeded', 'billing_error'],
+    ['rate_limited', 'rate_limit_error'],
+    ['provider_failed', 'api_error'],
+  ] as const)('has for %s the type %s', (code, type) => {
+    expect(toMessagesError(new GatewayError(code, { param: 'model' }))).toMatchObject({
+      type: 'error',
+      error: { type, details: { error_code: code, param: 'model' } },
+    });
+  });
+});

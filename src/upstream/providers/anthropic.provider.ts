@@ -1,0 +1,29 @@
+// Anthropic. Source: https://docs.anthropic.com/en/api/overview and …/api/versioning, read 2026-11-26.
+import { baseUrl, buildRequest, headerKey, joinUrl } from './build-request.js';
+import { keyProblems } from './option-rules.js';
+import { ProviderOptions } from './provider-options.js';
+import type { Provider } from './provider.types.js';
+
+/** Every request has to name a version. This one is for those that have no other. */
+export const ANTHROPIC_VERSION = { 'anthropic-version': '2023-06-01' } as const;
+
+export class AnthropicOptions extends ProviderOptions {}
+
+/** Its base URL may end in `/v1` or not. Foundry's is `https://<resource>.services.ai.azure.com/anthropic`. */
+export const anthropic: Provider<AnthropicOptions> = {
+  slug: 'anthropic',
+  name: 'Anthropic',
+  optionsClass: AnthropicOptions,
+  key: 'required',
+  checkOptions: (_options, key) => keyProblems('required', key),
+  address(request, credential) {
+    const url = joinUrl(baseUrl(credential.options, 'https://api.anthropic.com'), request);
+    return buildRequest(url, request, { 'x-api-key': headerKey(credential) });
+  },
+  dialects: { 'anthropic-messages': () => '/v1/messages' },
+  // Listing models is free and needs a valid key.
+  probe: {
+    request: { method: 'GET', path: '/v1/models', query: { limit: '1' }, headers: ANTHROPIC_VERSION },
+    accepts: [200],
+  },
+};
