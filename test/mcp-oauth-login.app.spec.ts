@@ -242,3 +242,49 @@ describe('a token from the login', () => {
     expect(gateway.log()).not.toContain(oauth.stored?.access_token);
   });
 });
+
+describe('a server that gets the own tokens of users', () => {
+  /** Registers a server whose rules accept tokens of the gateway's authorization server, and logs in for its address. */
+  async function logInAt(slug: string, rules: object, forwarding: object = {}): Promise<MemoryOAuthClient> {
+    const jwt_validation = { jwksUri: authorization.jwksUri, ...rules };
+    const fields = { name: slug, slug, url: server.endpoint.href, jwt_validation };
+    await new GatewayClient(gateway.url).create('/v1/mcp-servers', {
+      ...fields,
+      user_identity_forwarding: { method: 'bearer', ...forwarding },
+    });
+    const oauth = new MemoryOAuthClient();
+    const transport = new StreamableHTTPClientTransport(new URL(`/${slug}/mcp`, front.origin), { authProvider: oauth });
+    const client = new Client({ name: 'test', version: '1.0.0' });
+    await expect(client.connect(transport)).rejects.toThrow(UnauthorizedError);
+    await transport.finishAuth(await oauth.logIn());
+    expect(decodeJwt(oauth.stored?.access_token ?? '').aud).toBe(`${front.origin}/${slug}/mcp`);
+    return oauth;
+  }
+
+  it.each<readonly [string, () => object]>([
+    ['another provider', () => ({ issuer: 'https://login.example.com' })],
+    ['the same provider', () => ({ issuer: authorization.issuer })],
+    ['every issuer with its keys', () => ({})],
+  ])('is not called with a token for the gateway, where it trusts %s', async (what, rules) => {
+    const slug = what.replaceAll(' ', '-');
+    const oauth = await logInAt(slug, rules());
+    const before = server.requests.length;
+    const refused = await post(new URL(`/${slug}/mcp`, front.origin), bearing(oauth));
+    expect([refused.status, jsonOf(refused)]).toMatchObject([
+      502,
+      { error: { data: { code: 'identity_forwarding_failed' } } },
+    ]);
+    expect(server.requests).toHaveLength(before);
+    const user_identity_forwarding = { method: 'bearer', allow_anonymous: true };
+    await new GatewayClient(gateway.url).patch(`/v1/mcp-servers/${slug}`, { user_identity_forwarding });
+    await post(new URL(`/${slug}/mcp`, front.origin), bearing(oauth));
+    expect(server.requests).toHaveLength(before + 1);
+    expect(server.requests.at(-1)?.headers['authorization']).toBeUndefined();
+  });
+
+  it('gets a token whose audience its rules name', async () => {
+    const oauth = await logInAt('named', { issuer: authorization.issuer, audience: `${front.origin}/named/mcp` });
+    await post(new URL('/named/mcp', front.origin), bearing(oauth));
+    expect(server.requests.at(-1)?.headers['authorization']).toBe(`Bearer ${oauth.stored?.access_token}`);
+  });
+});

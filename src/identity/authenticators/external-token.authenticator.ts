@@ -7,7 +7,7 @@ import { tokenIn } from './mcp-credentials.js';
 import { subjectOf } from './token-subject.js';
 import { looksLikeJwt, unverifiedIssuer } from './token-form.js';
 import { type TokenRefusal, TokenRefusedError } from './token-errors.js';
-import { TokenValidator } from './token-validator.js';
+import { TokenValidator, type ValidToken } from './token-validator.js';
 
 const NOT_SIGNED: ReadonlySet<TokenRefusal> = new Set(['unknown_key', 'signature']);
 
@@ -26,11 +26,11 @@ export class ExternalTokenAuthenticator implements McpAuthenticator {
     if (token === undefined) return undefined;
     switch (this.judgeOf(token, rules)) {
       case 'server':
-        return this.judge(token, rules, now);
+        return this.judge(token, rules, server, now);
       case 'authorization_server':
         return undefined;
       case 'whoever_signed':
-        return this.judgeIfSigned(token, rules, now);
+        return this.judgeIfSigned(token, rules, server, now);
     }
   }
 
@@ -54,25 +54,42 @@ export class ExternalTokenAuthenticator implements McpAuthenticator {
   }
 
   /** Undefined for a token with a foreign signature; any other refusal stands. */
-  private async judgeIfSigned(token: string, rules: JwtValidation, now: Date): Promise<McpEvidence | undefined> {
+  private async judgeIfSigned(
+    token: string,
+    rules: JwtValidation,
+    server: McpServerIdentity,
+    now: Date,
+  ): Promise<McpEvidence | undefined> {
     try {
-      return await this.judge(token, rules, now);
+      return await this.judge(token, rules, server, now);
     } catch (error) {
       if (error instanceof TokenRefusedError && NOT_SIGNED.has(error.reason)) return undefined;
       throw error;
     }
   }
 
-  private judge(token: string, rules: JwtValidation, now: Date): MaybePromise<McpEvidence> {
+  private judge(token: string, rules: JwtValidation, server: McpServerIdentity, now: Date): MaybePromise<McpEvidence> {
     return chain(this.tokens.validate(token, rules, now), (valid) => ({
       kind: 'external',
       user: {
         claims: valid.claims,
         ...subjectOf(valid, rules.jwksUri ?? rules.introspection?.endpoint ?? ''),
-        forwardableToken: token,
+        forwardableToken: isForGateway(valid, rules, server) ? undefined : token,
         // A server that trusts a provider lets all users of that provider in.
         assertMayEnter: () => undefined,
       },
     }));
   }
+}
+
+/**
+ * Whether a token was issued for an address of the gateway: then the server must not get it (MCP authorization, "Access Token
+ * Privilege Restriction"). An audience that the server's rules name is one that the server takes, whatever its address.
+ */
+function isForGateway({ claims }: ValidToken, { audience }: JwtValidation, { resource }: McpServerIdentity): boolean {
+  if (audience !== undefined) return false;
+  const { origin } = new URL(resource);
+  return [claims['aud']]
+    .flat()
+    .some((aud) => typeof aud === 'string' && URL.canParse(aud) && new URL(aud).origin === origin);
 }

@@ -5,7 +5,7 @@ const HINTS = {
   no_signing_key: 'JWT_PRIVATE_KEY is not set.',
   signing_failed: 'Signing with JWT_PRIVATE_KEY failed.',
   no_token:
-    'The caller has no token that jwt_validation has validated, and bearer forwards no other. With allow_anonymous, the server is called without one.',
+    'The caller has no token that jwt_validation has validated, or it was issued for the gateway and jwt_validation.audience does not name it: bearer forwards no other. With allow_anonymous, the server is called without one.',
   too_large: 'The identity is larger than 8 KiB: name fewer claims in include_claims.',
   subject_too_long: 'The claim that names the user has more than 255 characters.',
   not_sendable: 'The identity has characters that a header cannot hold.',
