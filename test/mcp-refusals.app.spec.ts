@@ -77,7 +77,7 @@ describe('a method that an address does not allow', () => {
     for (const [path, method] of [
       ['/v1/mcp', 'PUT'],
       ['/v1/mcp', 'POST'],
-      ['/v1/messages', 'POST'],
+      ['/v1/x/messages', 'POST'],
       ['/v1/x/mcp', 'GET'],
     ] as const) {
       const answer = await mcp.call(path, '', {}, method);

@@ -175,7 +175,7 @@ it.each(['org%2Fjob', 'org%2fjob%2F1'])('sends the id %s as one segment', async 
 });
 
 it.each([
-  ['POST', '/chat/completions', '/v1/batches, '],
+  ['POST', '/images/generations', '/v1/batches, '],
   ['GET', '/batches/b/output/x', 'GET /v1/batches/{batch_id}'],
   ['GET', '/models', '/v1/rerank'],
 ])('lists what is offered instead of %s %s', async (method, path, offered) => {

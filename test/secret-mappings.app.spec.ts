@@ -57,12 +57,12 @@ describe('a virtual key with a mapped key', () => {
     expect(await gateway.admin.read('/v1/virtual-keys/local')).toMatchObject({ secret_mappings: [] });
   });
 
-  it('fetches a secret once for a thousand concurrent first uses', async () => {
+  it('fetches a secret once for 500 concurrent first uses', async () => {
     gateway.kv.put('busy', { api_key: VALUE });
     const busy = await gateway.reference('busy');
     const slugs = await Promise.all(Array.from({ length: 4 }, () => gateway.virtualKey(busy)));
     const answers = await Promise.all(
-      Array.from({ length: 1_000 }, (_, index) => gateway.rerank(slugs[index % slugs.length] ?? '')),
+      Array.from({ length: 500 }, (_, index) => gateway.rerank(slugs[index % slugs.length] ?? '')),
     );
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
     expect(gateway.readsOf('busy')).toBe(1);

@@ -42,7 +42,6 @@ describe('a policy', () => {
     ['conditions.0.value', { key: 'endpoint', value: 'batches' }],
     ['conditions.0.value', { key: 'endpoint', value: 'rerunk' }],
     ['conditions.0.value', { key: 'endpoint', value: 'x*' }],
-    ['conditions.0.value', { key: 'provider', value: 'openai' }],
     ['conditions.0.value', { key: 'virtual_key', value: 'unknown' }],
     ['conditions.0.value', { key: 'virtual_key', value: ['unknown-*', 'unknown'] }],
     ['conditions.0.excludes', { key: 'virtual_key', value: '*', excludes: 'unknown' }],
@@ -50,7 +49,6 @@ describe('a policy', () => {
     ['conditions.0.value', { key: 'model', value: '@unknown/rerank-v3.5' }],
     ['conditions.0.value', { key: 'model', value: ['rerank-v3.5', '@unknown/*'] }],
     ['conditions.0.value', { key: 'model', value: '@Cohere/rerank-v3.5' }],
-    ['conditions.0.value', { key: 'model', value: '@openai/gpt-4o' }],
     ['conditions.0.excludes', { key: 'model', value: '*', excludes: '@unknown/rerank-v3.5' }],
   ])('is refused by %s when it has the condition %j', async (param, condition) => {
     const answer = await gateway.admin.post(PATH, { ...VALID, conditions: [condition] });
@@ -58,13 +56,13 @@ describe('a policy', () => {
     expect([...brokenRulesOf(answer)]).toEqual([param]);
   });
 
-  it('is refused when it means a virtual key of a provider whose calls are not metered', async () => {
-    const conditions = [{ key: 'virtual_key', value: openai }];
-    const answer = await gateway.admin.post(PATH, { ...VALID, conditions });
-    expect([...brokenRulesOf(answer)]).toEqual(['conditions.0.value']);
-    expect(answer.text).toContain('metered endpoints: rerank');
-    const both = [{ key: 'virtual_key', value: [openai, gateway.cohere] }];
-    await gateway.admin.create(PATH, { ...VALID, conditions: both });
+  it.each(['provider', 'virtual_key', 'model'])('is refused when the %s has no calls of its endpoint', async (key) => {
+    const value = key === 'model' ? '@openai/gpt-4o' : openai;
+    const rerank = { key: 'endpoint', value: 'rerank' };
+    const answer = await gateway.admin.post(PATH, { ...VALID, conditions: [rerank, { key, value }] });
+    expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed' });
+    const chat = { key: 'endpoint', value: 'chat' };
+    await gateway.admin.create(PATH, { ...VALID, conditions: [chat, { key, value }] });
   });
 
   it.each(['@cohere/*', '@co*', 'baai/bge-reranker', '*'])('accepts the model %s', async (value) => {
@@ -95,7 +93,8 @@ describe('a policy', () => {
 describe('a simulated call', () => {
   it.each([
     [{ endpoint: 'batches' }, 'not_metered'],
-    [{ provider: 'openai' }, 'not_metered'],
+    [{ provider: 'openai', endpoint: 'rerank' }, 'not_metered'],
+    [{ provider: 'openai' }, 'admitted'],
     [{ mcp_server: 'files' }, 'not_metered'],
     [{ endpoint: 'rerank', provider: 'cohere' }, 'admitted'],
     [{ endpoint: 'Rerank', provider: 'Cohere' }, 'admitted'],
@@ -124,7 +123,7 @@ describe('a simulated call', () => {
 
   it('says so by its virtual key, and that a limit is used up', async () => {
     const simulate = async (): Promise<unknown> =>
-      jsonOf(await gateway.admin.post(`${PATH}/simulate`, { virtual_key: openai }));
+      jsonOf(await gateway.admin.post(`${PATH}/simulate`, { virtual_key: openai, endpoint: 'files' }));
     expect(await simulate()).toMatchObject({ decision: 'not_metered', policies: [] });
     await gateway.limit({ credit_limit: 0 });
     expect(await simulate()).toMatchObject({ decision: 'exceeded' });
