@@ -13,7 +13,7 @@ const ROOMS = {
   batches: 'gateway upstream',
   'fine-tuning': 'gateway upstream',
   // usage for what models can write at most
-  inference: 'gateway upstream usage telemetry',
+  inference: 'gateway upstream usage telemetry config',
   rerank: 'gateway upstream telemetry',
   mcp: 'identity secret-references webhooks usage idempotency workspaces audit upstream sealing telemetry access database config',
   // telemetry for the recent failures of the store

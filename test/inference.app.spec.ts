@@ -21,7 +21,8 @@ let ask: Ask;
 let client: OpenAI;
 
 beforeAll(async () => {
-  gateway = await startUsageGateway();
+  // Other calls have less time than a model that thinks.
+  gateway = await startUsageGateway({ PROVIDER_TIMEOUT_MS: '300' });
   slug = await gateway.virtualKey('openai-compatible');
   ask = plainly(gateway, slug);
   client = new OpenAI({ baseURL: `${gateway.app.url}/v1`, apiKey: ADMIN_KEY, maxRetries: 0 });
@@ -159,6 +160,17 @@ describe('a chat', () => {
     expect(answer.headers).toMatchObject({ 'retry-after': '7', 'content-type': 'application/json' });
     expect(answer.headers).not.toHaveProperty('set-cookie');
     expect(gateway.app.log()).toContain('"error_code":"provider_rate_limited"');
+  });
+
+  it('has more time for its first byte than other calls, unless the virtual key names a limit', async () => {
+    gateway.provider.replyWith((response, call) => {
+      setTimeout(() => text(ANSWER, 'application/json')(response, call), 600);
+    });
+    const body = { model: 'm', messages: MESSAGES };
+    expect((await ask('POST', '/chat/completions', { body })).status).toBe(200);
+    const hasty = await gateway.virtualKey('openai-compatible', { config: { timeout_ms: 300 } });
+    const late = await plainly(gateway, hasty)('POST', '/chat/completions', { body });
+    expect(refusalOf(late)).toMatchObject({ status: 504, code: 'provider_timeout' });
   });
 
   it.each([400, 401, 404, 413, 500, 529])('passes a page with status %d', async (status) => {

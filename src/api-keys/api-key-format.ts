@@ -57,7 +57,7 @@ function randomBase62(length: number): string {
 }
 
 /** What a request brings to say who its caller is. */
-export type Credentials =
+type Credentials =
   | { readonly kind: 'api_key'; readonly key: string }
   | { readonly kind: 'token'; readonly token: string }
   | { readonly kind: 'none' };

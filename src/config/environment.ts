@@ -79,6 +79,13 @@ export class AppConfig extends EgressSettings {
   @Max(256 * 1024 * 1024)
   readonly INFERENCE_MAX_BODY_BYTES: number = 32 * 1024 * 1024;
 
+  /** Until the first byte of a chat, message or embedding, and for silence in it. Models may think for minutes. */
+  @ToNumber()
+  @IsInt()
+  @Min(100)
+  @Max(3_600_000)
+  readonly INFERENCE_TIMEOUT_MS: number = 600_000;
+
   /** For a JSON body as a whole: 4 MiB at 112 kbit/s. A body that is streamed has an hour. */
   @ToNumber()
   @IsInt()

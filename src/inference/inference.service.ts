@@ -4,6 +4,7 @@ import type { Response } from 'express';
 import { ERROR_CODES } from '../common/errors/error-codes.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import type { JsonObject } from '../common/json/read.js';
+import { AppConfig } from '../config/environment.js';
 import type { BillableStream } from '../gateway/billable-use.js';
 import type { ProviderContext } from '../gateway/provider-context.decorator.js';
 import { ProviderCallService } from '../gateway/provider-call.service.js';
@@ -28,6 +29,7 @@ export class InferenceService {
   constructor(
     private readonly calls: ProviderCallService,
     private readonly providers: ProviderRegistry,
+    private readonly config: AppConfig,
     offered: OfferedEndpoints,
   ) {
     for (const dialect of [openaiChat, openaiEmbeddings, anthropicMessages]) {
@@ -75,6 +77,7 @@ export class InferenceService {
     try {
       const streams = {
         takesEvents: facts.isStream,
+        defaultTimeoutMs: this.config.INFERENCE_TIMEOUT_MS,
         sinkFor: (head: UpstreamHead) => (isStream(head) ? beginStream(dialect, response, head) : undefined),
       };
       const answer = await this.calls.streamBillable(context, operation, use, streams);

@@ -31,6 +31,8 @@ export interface ProviderStreams {
   readonly accept?: string | undefined;
   /** Whether `sinkFor` has a sink for streams of events only. */
   readonly takesEvents?: boolean | undefined;
+  /** Longest time without anything, where the virtual key names none; by default that of every call. */
+  readonly defaultTimeoutMs?: number | undefined;
   readonly sinkFor: UpstreamRelayCall['sinkFor'];
   readonly filter?: UpstreamRelayCall['filter'];
   readonly retry?: UpstreamRelayCall['retry'];
@@ -59,10 +61,10 @@ export function providerCall(
 export function providerRelay(
   { provider, credential }: ProviderTarget,
   request: ProviderRequest,
-  { upload, accept, takesEvents, sinkFor, filter, retry }: ProviderStreams,
+  { upload, accept, takesEvents, defaultTimeoutMs, sinkFor, filter, retry }: ProviderStreams,
   limits: ProviderLimits,
 ): Omit<UpstreamRelayCall, 'caller'> {
-  const idleTimeoutMs = timeoutMsOf(credential.options, limits);
+  const idleTimeoutMs = credential.options.timeout_ms ?? defaultTimeoutMs ?? limits.PROVIDER_TIMEOUT_MS;
   return {
     request: withStreams(addressed(provider, credential, request), upload, accept),
     signer: provider.signer?.(credential),

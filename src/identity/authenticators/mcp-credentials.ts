@@ -1,11 +1,16 @@
-import { looksLikeApiKey, type Credentials, readCredentials } from '../../api-keys/api-key-format.js';
+import { looksLikeApiKey } from '../../api-keys/api-key-format.js';
 import { KEY_HEADERS } from '../../common/http/gateway-headers.js';
 import { headerValue, type RawHeader } from '../headers/raw-headers.js';
 
+const BEARER = /^Bearer +(\S+)$/i;
+
 /** The gateway key of a request, from its own header or from a bearer token that has the form of a key. */
 export function keyIn(headers: readonly RawHeader[]): string | undefined {
-  const credentials = credentialsIn(headers);
-  return credentials.kind === 'api_key' ? credentials.key : undefined;
+  const [own, other] = KEY_HEADERS;
+  const key = headerValue(headers, own) ?? headerValue(headers, other);
+  if (key !== undefined && key !== '') return key;
+  const [, token] = BEARER.exec(headerValue(headers, 'authorization') ?? '') ?? [];
+  return token !== undefined && looksLikeApiKey(token) ? token : undefined;
 }
 
 /**
@@ -15,16 +20,7 @@ export function keyIn(headers: readonly RawHeader[]): string | undefined {
 export function tokenIn(headers: readonly RawHeader[], headerName: string): string | undefined {
   const value = headerValue(headers, headerName)?.trim();
   if (value === undefined || value === '') return undefined;
-  const bearer = /^Bearer +(\S+)$/i.exec(value)?.[1];
+  const bearer = BEARER.exec(value)?.[1];
   const token = bearer ?? (headerName === 'authorization' ? undefined : value);
   return token === undefined || looksLikeApiKey(token) ? undefined : token;
-}
-
-function credentialsIn(headers: readonly RawHeader[]): Credentials {
-  const [own, other] = KEY_HEADERS;
-  return readCredentials({
-    [own]: headerValue(headers, own),
-    [other]: headerValue(headers, other),
-    authorization: headerValue(headers, 'authorization'),
-  });
 }
