@@ -32,6 +32,9 @@ it('stays ready for the grace time while the database is away or silent, and no 
   const readiness = new ReadinessService({ query: () => query() }, redis, failures(), clock, config);
   await readiness.assertReady();
   query = () => Promise.reject(new Error('Connection terminated'));
+  // However long the last good probe is ago.
+  clock.advance(3_600_000);
+  await readiness.assertReady();
   clock.advance(59_000);
   await readiness.assertReady();
   query = () => new Promise(() => undefined);
@@ -39,6 +42,8 @@ it('stays ready for the grace time while the database is away or silent, and no 
   clock.advance(1_000);
   await expect(readiness.assertReady()).rejects.toMatchObject({ code: 'store_unavailable' });
   query = () => Promise.resolve([]);
+  await readiness.assertReady();
+  query = () => Promise.reject(new Error('Connection terminated'));
   await readiness.assertReady();
 });
 

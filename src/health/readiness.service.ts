@@ -22,8 +22,11 @@ const PROBE_MS = 500;
 @Injectable()
 export class ReadinessService {
   private draining = false;
-  /** When the database last took writes, by the monotonic clock. */
-  private writableAt = -Infinity;
+  /**
+   * When a probe first failed since the last good one, by the monotonic clock; undefined: the last one was good. Before the
+   * first good probe there is no grace.
+   */
+  private failingSince: number | undefined = -Infinity;
 
   constructor(
     @Inject(DataSource) private readonly dataSource: { query(statement: string): Promise<unknown> },
@@ -48,10 +51,14 @@ export class ReadinessService {
 
   private async assertDatabase(): Promise<void> {
     const reason = await this.whyDatabaseIsNotReady();
+    if (reason === undefined) {
+      this.failingSince = undefined;
+      return;
+    }
     const now = this.clock.monotonic();
-    if (reason === undefined) this.writableAt = now;
+    this.failingSince ??= now;
     // Calls of known keys go on for as long: they would not arrive at a gateway that is not ready.
-    else if (now - this.writableAt >= this.config.DATABASE_OUTAGE_GRACE_SECONDS * 1_000)
+    if (now - this.failingSince >= this.config.DATABASE_OUTAGE_GRACE_SECONDS * 1_000)
       throw new GatewayError('store_unavailable', { reason });
   }
 

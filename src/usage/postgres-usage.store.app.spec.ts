@@ -438,6 +438,22 @@ describe('when the database cannot be reached', () => {
     expect((await store.reserve(reservationOf([charge]))).kind).toBe('admitted');
   });
 
+  it('says why an admission that waits too long is refused', async () => {
+    const database = new BreakableDatabase(dataSource);
+    const patient = open(database.dataSource, { ...QUICK, retryPauseMs: 5_000 });
+    database.breakages.push('refused', 'refused');
+    const failures = [1, 2].map(async () => {
+      const error: unknown = await patient.reserve(reservationOf([chargeOf()])).catch((cause: unknown) => cause);
+      return { error };
+    });
+    const [first] = await Promise.all(failures);
+    expect(first?.error).toMatchObject({ cause: { cause: expect.objectContaining({ message: expect.any(String) }) } });
+    // The store pauses after the failure, so that this one is never sent.
+    const late: unknown = await patient.reserve(reservationOf([chargeOf()])).catch((cause: unknown) => cause);
+    expect(late).toBeInstanceOf(StoreUnavailableError);
+    expect(late).toMatchObject({ cause: Object(first?.error).cause });
+  });
+
   it('writes kept settlements in their order, and withdraws late admissions of the outage', async () => {
     const database = new BreakableDatabase(dataSource);
     const store = open(database.dataSource, QUICK);
@@ -515,7 +531,9 @@ describe('on a wire that can fall silent', () => {
     wire.silence('silent');
     const settled = store.settle(settlementOf(reservation));
     const startedAt = Date.now();
-    await expect(store.reserve(reservationOf([charge]))).rejects.toThrow(StoreUnavailableError);
+    const refused: unknown = await store.reserve(reservationOf([charge])).catch((cause: unknown) => cause);
+    expect(refused).toBeInstanceOf(StoreUnavailableError);
+    expect(refused).toMatchObject({ cause: { message: 'no admission within 1500 ms' } });
     expect(Date.now() - startedAt).toBeLessThan(2_000);
     wire.silence('open');
     await settled;

@@ -67,6 +67,8 @@ export class PostgresUsageStore implements UsageStore {
   private readonly notes: LedgerWriter;
   private readonly queue = new WorkQueue(MAX_QUEUED.admissions, MAX_QUEUED.kept);
   private running: Promise<void> | undefined;
+  /** Of the last statement, if it failed: why the admissions behind it come too late. */
+  private lastFailure: unknown;
   private state: 'open' | 'draining' | 'closed' = 'open';
 
   constructor(
@@ -180,7 +182,7 @@ export class PostgresUsageStore implements UsageStore {
 
   private admit(work: Admission): Promise<ExtendOutcome> {
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => item.failed(new StoreUnavailableError()), this.options.reserveTimeoutMs);
+      const timer = setTimeout(() => item.failed(this.lateness()), this.options.reserveTimeoutMs);
       const end = (): void => {
         clearTimeout(timer);
         item.isGivenUp = true;
@@ -202,6 +204,11 @@ export class PostgresUsageStore implements UsageStore {
       };
       this.enqueue(item);
     });
+  }
+
+  private lateness(): StoreUnavailableError {
+    const late = new Error(`no admission within ${this.options.reserveTimeoutMs} ms`);
+    return new StoreUnavailableError({ cause: this.lastFailure ?? late });
   }
 
   /** Resolves when it is written, however long that takes. */
@@ -246,6 +253,7 @@ export class PostgresUsageStore implements UsageStore {
         return true;
       } catch (error) {
         if (isDataRefused(error)) return this.isolate(batch, error);
+        this.lastFailure = error;
         if (!(error instanceof NotSentError)) for (const item of batch) item.mayBeWritten = true;
         if (triesLeft > 0) continue;
         this.putOff(batch, error);
@@ -258,6 +266,7 @@ export class PostgresUsageStore implements UsageStore {
     const works = batch.map(({ work }) => work);
     const started = performance.now();
     const row = await this.connection.run(works);
+    this.lastFailure = undefined;
     this.observer.batchDone(batch.length, (performance.now() - started) / 1_000);
     const outcomes = admissionOutcomes(works, row)[Symbol.iterator]();
     const lost = new Set(row.o_lost);
