@@ -14,9 +14,12 @@ type Dto = new () => object;
 type FieldShape =
   | { readonly kind: 'nested'; readonly type: () => Dto }
   | { readonly kind: 'list'; readonly type: () => Dto; readonly max: number }
-  | { readonly kind: 'given'; readonly max: number };
+  | { readonly kind: 'given'; readonly max: number; readonly maxValues: number };
 
 const SHAPES = 'tollgate:field-shapes';
+
+/** All values within a field that is kept as it was sent: more than any such field can use. */
+const MAX_VALUES = 10_000;
 
 interface ListRules {
   /** Default: 0. */
@@ -52,17 +55,18 @@ export function Items(rules: ListRules & { readonly unique?: true }): PropertyDe
 }
 
 /** An object with free names, kept as it was sent. */
-export function MaxFields(max: number): PropertyDecorator {
-  return applyDecorators(AsGiven(max), IsMap(max));
+export function MaxFields(max: number, maxValues = MAX_VALUES): PropertyDecorator {
+  return applyDecorators(AsGiven(max, maxValues), IsMap(max));
 }
 
 /**
  * Keeps a list, or an object with free names, as it was sent: class-transformer would copy it without its inherited names. For
- * decorators with a rule of their own; `max` is how many items or fields it may have.
+ * decorators with a rule of their own; `max` is how many items or fields it may have, and `maxValues` counts those of nested
+ * lists and objects too: rules walk through all of them.
  */
-export function AsGiven(max: number): PropertyDecorator {
+export function AsGiven(max: number, maxValues = MAX_VALUES): PropertyDecorator {
   const unwrap = Transform(({ value }: TransformFnParams): unknown => (isHolder(value) ? value() : value));
-  return applyDecorators(Shaped({ kind: 'given', max }), unwrap);
+  return applyDecorators(Shaped({ kind: 'given', max, maxValues }), unwrap);
 }
 
 /** The classes of the nested objects of a class, and of theirs. */
@@ -100,7 +104,11 @@ function copyField(shape: FieldShape | undefined, value: object, path: string): 
   if (shape.kind === 'nested') return Array.isArray(value) ? [] : copyForClass(shape.type(), value, path);
   assertSize(value, shape.max, path);
   // A function, since class-transformer copies every object.
-  if (shape.kind === 'given') return () => value;
+  if (shape.kind === 'given') {
+    if (hasMoreValuesThan(shape.maxValues, value))
+      throw invalidField(path, `must have at most ${shape.maxValues} values`);
+    return () => value;
+  }
   if (!Array.isArray(value)) return {};
   return value.map((item: unknown, index) =>
     isObject(item) ? copyForClass(shape.type(), item, `${path}.${index}`) : emptyLike(item),
@@ -111,6 +119,19 @@ function assertSize(value: object, max: number, path: string): void {
   const isList = Array.isArray(value);
   const size = isList ? value.length : Object.keys(value).length;
   if (size > max) throw invalidField(path, `must have at most ${max} ${isList ? 'items' : 'fields'}`);
+}
+
+function hasMoreValuesThan(limit: number, value: object): boolean {
+  if (limit === Infinity) return false;
+  const open: object[] = [value];
+  let count = 0;
+  for (let one = open.pop(); one !== undefined; one = open.pop()) {
+    const members: readonly unknown[] = Array.isArray(one) ? one : Object.values(one);
+    count += members.length;
+    if (count > limit) return true;
+    for (const member of members) if (typeof member === 'object' && member !== null) open.push(member);
+  }
+  return false;
 }
 
 function emptyLike(value: unknown): unknown {

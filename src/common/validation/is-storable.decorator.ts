@@ -16,5 +16,6 @@ export function IsStorable(): PropertyDecorator {
 export function isStorable(value: unknown): boolean {
   if (typeof value === 'string') return isStorableText(value);
   if (typeof value !== 'object' || value === null) return true;
+  if (Array.isArray(value)) return value.every(isStorable);
   return Object.entries(value).every(([key, item]) => isStorable(key) && isStorable(item));
 }

@@ -85,7 +85,7 @@ export class CreateRerankDto {
 
   /** Further parameters of the model. Pinecone only. */
   @OptionalOrNull()
-  @MaxFields(MAX_PARAMETERS)
+  @MaxFields(MAX_PARAMETERS, Infinity)
   readonly parameters?: Record<string, unknown> | null;
 }
 

@@ -22,7 +22,7 @@ export function AreDocuments(): PropertyDecorator {
         `documents${problemOfDocuments(args?.value, args?.object) ?? ' is valid'}`,
     },
   });
-  return applyDecorators(areDocuments, AsGiven(MAX_DOCUMENTS));
+  return applyDecorators(areDocuments, AsGiven(MAX_DOCUMENTS, Infinity));
 }
 
 /** A boolean. Some clients write it as text, for servers that read both; the API description shows the boolean only. */
