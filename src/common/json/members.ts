@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { GatewayError, invalidField } from '../errors/gateway.error.js';
+import { foldField } from './field-names.js';
 import type { JsonObject } from './read.js';
-import { JSON_TOKEN, stringAt, walkJson } from './scan.js';
+import { JSON_TOKEN, type LastString, stringAt, walkJson } from './scan.js';
 
 /** Of a value that is read. Names of models, numbers and switches are shorter. */
 const MAX_VALUE_BYTES = 4_096;
@@ -9,8 +10,8 @@ const BLANK = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
 /**
  * Reads some members of the outermost object of a JSON text. What else is in it is not parsed, and may be anything.
- * @throws GatewayError `validation_failed` for a text that is not an object, and for a member that comes twice: another reader might
- * take the other one
+ * @throws GatewayError `validation_failed` for a text that is not an object, and for a member that comes twice or in other case:
+ * another reader might take the other one
  */
 export function readMembers(json: Buffer, names: ReadonlySet<string>): JsonObject {
   if (!isUtf8(json)) throw new GatewayError('validation_failed', { message: 'The request body is not valid UTF-8.' });
@@ -22,8 +23,7 @@ export function readMembers(json: Buffer, names: ReadonlySet<string>): JsonObjec
     if (isClosed) return false;
     if (depth !== 1) return true;
     if (token === JSON_TOKEN.colon) {
-      const found = stringAt(json, last);
-      name = names.has(found) ? found : undefined;
+      name = nameAt(json, last, names);
       if (name !== undefined && Object.hasOwn(members, name)) throw invalidField(name, 'must not be there twice');
       start = at + 1;
     } else if (token === JSON_TOKEN.comma || token === JSON_TOKEN.closeBrace) {
@@ -37,6 +37,23 @@ export function readMembers(json: Buffer, names: ReadonlySet<string>): JsonObjec
     throw new GatewayError('validation_failed', { message: 'The request body must be a JSON object.' });
   }
   return members;
+}
+
+/** The name, when it is one that is read. */
+function nameAt(json: Buffer, last: Readonly<LastString>, names: ReadonlySet<string>): string | undefined {
+  const found = textAt(json, last);
+  const name = foldField(found);
+  if (!names.has(name)) return undefined;
+  if (found !== name) throw invalidField(found, `must be written ${name}`);
+  return name;
+}
+
+function textAt(json: Buffer, string: Readonly<LastString>): string {
+  try {
+    return stringAt(json, string);
+  } catch {
+    throw new GatewayError('validation_failed', { message: 'The request body has a name that is not valid JSON.' });
+  }
 }
 
 function valueAt(json: Buffer, start: number, end: number, name: string): unknown {

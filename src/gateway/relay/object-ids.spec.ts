@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { answeredIds, hasField, isNamed, usedIds } from './object-ids.js';
+import { answeredIds, hasField, usedIds } from './object-ids.js';
 
 describe('ids in a body', () => {
   it.each([
@@ -37,17 +37,6 @@ describe('fields of a body', () => {
   it.each([[{ files: [] }], [{ files: null }], [{ metadata: { files: 'a' } }], ['files'], [undefined]])(
     'finds none: %j',
     (body) => expect(hasField(body, ['files'])).toBe(false),
-  );
-});
-
-describe('names of fields', () => {
-  it.each(['sink_id', 'Sink_Id', 'SINK_ID', '\u017Fink_id', 'sin\u212A_id'])(
-    'accepts the spelling %s of a field name',
-    (spelling) => expect(isNamed(spelling, 'sink_id')).toBe(true),
-  );
-
-  it.each(['sinkid', 'sink-id', 'sink_ids', ' sink_id', ''])('treats %j as another field name', (other) =>
-    expect(isNamed(other, 'sink_id')).toBe(false),
   );
 });
 

@@ -1,16 +1,9 @@
+import { isNamed } from '../../common/json/field-names.js';
 import { isObject, type JsonObject } from '../../common/json/read.js';
 import { isStorableText } from '../../common/storable-text.js';
 
 /** The callers' own notes, which may hold anything under any name. */
 const NOTES = 'metadata';
-
-/**
- * Whether a provider may read the field under this name: JSON readers of Go and .NET ignore case. Compares upper case,
- * since Go also folds ſ and the Kelvin sign to their plain letters.
- */
-export function isNamed(field: string, name: string): boolean {
-  return field === name || field.toUpperCase().toLowerCase() === name.toLowerCase();
-}
 
 /** The ids in fields of this name in a body, in any spelling, at any depth, alone or in a list. */
 export function usedIds(body: unknown, name: string): readonly string[] {

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { ERROR_CODES } from '../../common/errors/error-codes.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
+import { isNamed } from '../../common/json/field-names.js';
 import { type JsonObject, readObject } from '../../common/json/read.js';
 import { parseProviderJson, parseProviderResult, shapeToError } from '../../upstream/provider-error.js';
 import { OfferedEndpoints } from '../../upstream/providers/offered-endpoints.js';
@@ -17,7 +18,7 @@ import { Isolation, type Ownership } from './isolation.js';
 import { type UnsupportedOptions, withoutOptions } from './left-out.js';
 import { listOwn } from './list-own.js';
 import { normaliseAnswer } from './normalise-answer.js';
-import { hasField, isNamed, usedIds } from './object-ids.js';
+import { hasField, usedIds } from './object-ids.js';
 import type { OperationInput, ResourceProvider } from './operation.types.js';
 import {
   fileContentRequest,

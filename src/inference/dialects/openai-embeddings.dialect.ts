@@ -1,12 +1,11 @@
 import { toErrorEvent } from '../../common/errors/error-envelope.js';
-import { isObject, type JsonObject, parseForeignJson } from '../../common/json/read.js';
-import type { ReportedUsage, StreamMeter } from '../../gateway/billable-use.js';
-import type { Counts } from '../../usage/units.js';
+import { isObject, type JsonObject, numberOrUndefined } from '../../common/json/read.js';
+import { AnswerMeter } from './answer-meter.js';
 import type { Dialect, InferenceFacts } from './dialect.types.js';
-import { inputBound } from './input-bound.js';
+import { openaiInputBound } from './openai-input.js';
 import { readModel } from './read-facts.js';
 
-const NO_BYTES = Buffer.alloc(0);
+const OPTIONS = { hidesUsage: false, hidesReasoning: false };
 
 /** Source: https://platform.openai.com/docs/api-reference/embeddings/create, read 2026-11-26. */
 export const openaiEmbeddings: Dialect = {
@@ -14,31 +13,18 @@ export const openaiEmbeddings: Dialect = {
   endpoint: 'embeddings',
   members: new Set(['model']),
   readFacts: (members: JsonObject): InferenceFacts => ({ model: readModel(members), isStream: false }),
-  // The window of a model bounds each of many inputs.
-  estimate: ({ bytes }) => ({ unit: 'input', counts: { input: inputBound(bytes, undefined) } }),
+  estimate: ({ bytes }) => {
+    // The window of a model bounds each of many inputs, not their sum.
+    const input = openaiInputBound(bytes, undefined);
+    return { unit: 'input', counts: { input }, unbounded: input === undefined ? 'input' : undefined };
+  },
   bodyOf: ({ bytes }) => bytes,
   toErrorEvent,
-  newMeter: () => new EmbeddingsMeter(),
+  newMeter: () => new AnswerMeter({ outputFields: [], usageIn }, OPTIONS),
 };
 
-/** The answer comes in one piece. */
-class EmbeddingsMeter implements StreamMeter {
-  readonly hasOutput = false;
-  #counts: Counts = {};
-
-  push(chunk: Buffer): Buffer {
-    const answer = parseForeignJson(chunk);
-    const usage = isObject(answer) ? answer['usage'] : undefined;
-    const input = isObject(usage) ? (usage['prompt_tokens'] ?? usage['total_tokens']) : undefined;
-    if (typeof input === 'number') this.#counts = { input };
-    return chunk;
-  }
-
-  end(): Buffer {
-    return NO_BYTES;
-  }
-
-  get usage(): ReportedUsage {
-    return { counts: this.#counts };
-  }
+function usageIn({ usage }: JsonObject): { readonly input: number } | undefined {
+  if (!isObject(usage)) return undefined;
+  const input = numberOrUndefined(usage['prompt_tokens'] ?? usage['total_tokens']);
+  return input === undefined ? undefined : { input };
 }

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../../common/json/read.js';
+import { isObject, numberOrUndefined } from '../../../common/json/read.js';
 import type { Counts } from '../../../usage/units.js';
 
 /** In a stream the figures are cumulative, and each may be null or absent. */
@@ -18,22 +18,17 @@ export function readMessagesUsage(usage: unknown, before: Counts = {}): Counts |
   const counts: Partial<Record<keyof Counts, number | undefined>> = { ...before };
   let isThere = false;
   for (const [name, unit] of Object.entries(FIELDS)) {
-    const figure = numberIn(usage, name);
+    const figure = numberOrUndefined(usage[name]);
     if (figure === undefined) continue;
     counts[unit] = figure;
     isThere = true;
   }
   const written = usage['cache_creation'];
   if (isObject(written)) {
-    counts.cache_write_5m = numberIn(written, 'ephemeral_5m_input_tokens') ?? counts.cache_write_5m;
-    counts.cache_write_1h = numberIn(written, 'ephemeral_1h_input_tokens') ?? counts.cache_write_1h;
+    counts.cache_write_5m = numberOrUndefined(written['ephemeral_5m_input_tokens']) ?? counts.cache_write_5m;
+    counts.cache_write_1h = numberOrUndefined(written['ephemeral_1h_input_tokens']) ?? counts.cache_write_1h;
   }
   const tools = usage['server_tool_use'];
-  if (isObject(tools)) counts.web_search = numberIn(tools, 'web_search_requests') ?? counts.web_search;
+  if (isObject(tools)) counts.web_search = numberOrUndefined(tools['web_search_requests']) ?? counts.web_search;
   return isThere ? counts : undefined;
-}
-
-function numberIn(object: JsonObject, name: string): number | undefined {
-  const value = object[name];
-  return typeof value === 'number' ? value : undefined;
 }

@@ -50,6 +50,8 @@ describe('the meter of messages', () => {
   it.each([
     ['', 3],
     [',"thinking":{"type":"enabled","budget_tokens":50}', undefined],
+    [',"think\\u0069ng":{"type":"adaptive"}', undefined],
+    [',"thinking":{"type":"disabled"}', 3],
   ])('has the input of a cut stream, and what came of its output: %s', (more, output) => {
     const meter = anthropicMessages.newMeter(callOf(`${BODY}${more}}`));
     meter.push(Buffer.from(START + TEXT));
@@ -93,17 +95,56 @@ describe('the bound of messages', () => {
   it.each([
     ['"tools":[{"type":"web_search_20260209","name":"web_search"}]', 'tools'],
     ['"tools":[{"type": "code_execution_20250825"}]', 'tools'],
+    ['"tools":[{"ty\\u0070e":"web\\u005fsearch_20260209"}]', 'tools'],
+    ['"tools":[{"Type":"web_search_20260209"}]', 'tools'],
     ['"mcp_servers":[]', 'mcp_servers'],
     ['"context_management":{"edits":[{"type":"compact_20260112"}]}', 'context_management'],
-    ['"x":{"source":{"type":"url","url":"https://a.example/1.pdf"}}', 'messages'],
-    ['"x":{"source":{"media_type":"application/pdf"}}', 'messages'],
+    ['"container":"container_1"', 'messages'],
+    ['"system":[{"source":{"type":"url","url":"https://a.example/1.pdf"}}]', 'messages'],
+    ['"system":[{"source":{"media_type":"application\\/pdf"}}]', 'messages'],
+    ['"system":[{"source":{"type":"file","file\\u005fid":"f"}}]', 'messages'],
   ])('is not there with %s', (more, field) => {
     expect(anthropicMessages.estimate(callOf(`${BODY},${more}}`)).unbounded).toBe(field);
   });
 
-  it('does not take a text for a tool', () => {
-    const text = JSON.stringify({ role: 'user', content: '"type":"web_search_x", "mcp_servers": 1' });
-    expect(anthropicMessages.estimate(callOf(`${BODY},"x":${text}}`)).unbounded).toBeUndefined();
+  it.each([
+    ['a text', { role: 'user', content: '"type":"web_search_x", "mcp_servers": 1' }],
+    ['an argument of a tool', { tools: [{ input_schema: { properties: { container: {}, file_id: {} } } }] }],
+  ])('does not take %s for a tool of the provider or a file', (_what, more) => {
+    const text = `${BODY},${JSON.stringify(more).slice(1)}`;
+    expect(anthropicMessages.estimate(callOf(text)).unbounded).toBeUndefined();
+  });
+});
+
+describe('an image in messages', () => {
+  const DATA = 'A'.repeat(1_000_000);
+
+  function boundOf(source: string): number {
+    const text = `{"model":"claude","max_tokens":1,"messages":[{"content":[{"type":"image","source":${source}}]}]}`;
+    return anthropicMessages.estimate(callOf(text)).counts.input ?? 0;
+  }
+
+  it.each([
+    `{"type":"base64","media_type":"image/png","data":"${DATA}"}`,
+    `{"data":"${DATA}","media_type":"image\\/webp","type":"base64"}`,
+  ])('is bounded by itself, and not by its bytes', (source) => {
+    expect(boundOf(source)).toBeGreaterThanOrEqual(5_000);
+    expect(boundOf(source)).toBeLessThan(6_000);
+  });
+
+  it.each([
+    ['a text', `{"type":"text","media_type":"text/plain","data":"${DATA}"}`],
+    ['another type', `{"type":"text","media_type":"image/png","data":"${DATA}"}`],
+    ['a type that comes twice', `{"type":"base64","media_type":"image/png","type":"text","data":"${DATA}"}`],
+    ['data that come twice', `{"type":"base64","media_type":"image/png","data":"","data":"${DATA}"}`],
+  ])('is bounded by its bytes where it may be %s', (_what, source) => {
+    expect(boundOf(source)).toBeGreaterThan(1_000_000);
+  });
+
+  it('is one, however its type is written', () => {
+    const small = `{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo"}`;
+    const text = `{"model":"claude","max_tokens":1,"messages":[{"content":[{"ty\\u0070e":"\\u0069mage","source":${small}}]}]}`;
+    expect(anthropicMessages.estimate(callOf(text)).counts.input).toBeGreaterThanOrEqual(5_000);
   });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { EventMeter, type MeterOptions } from '../event-meter.js';
+import { AnswerMeter, type MeterOptions } from '../answer-meter.js';
 import { CHAT_ANSWER } from './chat-answer.js';
 
 const ASKED: MeterOptions = { hidesUsage: false, hidesReasoning: false };
@@ -13,7 +13,7 @@ const USAGE = 'data: {"choices":[],"usage":{"prompt_tokens":9,"completion_tokens
 const LAST = 'data: {"choices":[{"index":0,"delta":{}}],"usage":{"prompt_tokens":9,"completion_tokens":5}}\r\n\r\n';
 const DONE = 'data: [DONE]\n\n';
 
-function pass(meter: EventMeter, chunks: readonly Buffer[]): string {
+function pass(meter: AnswerMeter, chunks: readonly Buffer[]): string {
   return Buffer.concat([...chunks.map((chunk) => meter.push(chunk)), meter.end()]).toString();
 }
 
@@ -28,7 +28,7 @@ describe('a stream', () => {
     const text = ROLE + WORD + TOOL + USAGE + DONE;
     fc.assert(
       fc.property(fc.array(fc.nat(), { maxLength: 12 }), (cuts) => {
-        const meter = new EventMeter(CHAT_ANSWER, ASKED);
+        const meter = new AnswerMeter(CHAT_ANSWER, ASKED);
         expect(pass(meter, split(text, cuts))).toBe(text);
         expect(meter.usage).toEqual({ counts: expect.objectContaining({ input: 9, output: 5 }) });
       }),
@@ -38,7 +38,7 @@ describe('a stream', () => {
   it('loses the chunk of the usage that its caller did not ask for, however it is cut, and nothing else', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(), { maxLength: 12 }), (cuts) => {
-        const meter = new EventMeter(CHAT_ANSWER, HIDING);
+        const meter = new AnswerMeter(CHAT_ANSWER, HIDING);
         expect(pass(meter, split(`: ping\n\n${ROLE + WORD + USAGE + LAST + DONE}data: rest`, cuts))).toBe(
           `: ping\n\n${ROLE + WORD + LAST + DONE}data: rest`,
         );
@@ -51,15 +51,16 @@ describe('a stream', () => {
     [ROLE, 0],
     [WORD, 5],
     [WORD + TOOL, 7],
+    ['data: {"choices": [{"delta": {"content": "word", "refusal": null}}]}\n\n', 4],
   ])('counts the bytes of the output as long as no usage has come: %s', (text, output) => {
-    const meter = new EventMeter(CHAT_ANSWER, ASKED);
+    const meter = new AnswerMeter(CHAT_ANSWER, ASKED);
     meter.push(Buffer.from(text));
     expect(meter.usage).toEqual({ counts: { output }, isComputed: true });
     expect(meter.hasOutput).toBe(output > 0);
   });
 
   it('says nothing about output that may be hidden', () => {
-    const meter = new EventMeter(CHAT_ANSWER, { ...ASKED, hidesReasoning: true });
+    const meter = new AnswerMeter(CHAT_ANSWER, { ...ASKED, hidesReasoning: true });
     meter.push(Buffer.from(WORD));
     expect(meter.usage).toEqual({ counts: {}, isComputed: true });
   });
@@ -67,7 +68,7 @@ describe('a stream', () => {
   it('passes on, unread, from an event on that is too long', () => {
     const long = `data: "${'x'.repeat(2 * 1024 * 1024)}"\n\n`;
     for (const options of [ASKED, HIDING]) {
-      expect(pass(new EventMeter(CHAT_ANSWER, options), split(WORD + long + USAGE, [100_000, 700_000]))).toBe(
+      expect(pass(new AnswerMeter(CHAT_ANSWER, options), split(WORD + long + USAGE, [100_000, 700_000]))).toBe(
         WORD + long + USAGE,
       );
     }
@@ -77,13 +78,13 @@ describe('a stream', () => {
 describe('a whole answer', () => {
   it('is metered by its usage', () => {
     const answer = Buffer.from('\n{"choices":[{}],"usage":{"prompt_tokens":9,"completion_tokens":5}}');
-    const meter = new EventMeter(CHAT_ANSWER, ASKED);
+    const meter = new AnswerMeter(CHAT_ANSWER, ASKED);
     expect(meter.push(answer)).toBe(answer);
     expect(meter.usage.counts).toMatchObject({ input: 9, output: 5 });
   });
 
   it.each(['{"choices":[]}', '{"usage":{}}', '{'])('has no usage in %s', (text) => {
-    const meter = new EventMeter(CHAT_ANSWER, ASKED);
+    const meter = new AnswerMeter(CHAT_ANSWER, ASKED);
     meter.push(Buffer.from(text));
     expect(meter.usage).toEqual({ counts: {}, isComputed: true });
   });

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../../common/json/read.js';
+import { isObject, type JsonObject, numberOrUndefined } from '../../../common/json/read.js';
 import type { Counts } from '../../../usage/units.js';
 
 /**
@@ -7,16 +7,16 @@ import type { Counts } from '../../../usage/units.js';
  */
 export function readChatUsage(usage: unknown): Counts | undefined {
   if (!isObject(usage)) return undefined;
-  const prompt = numberIn(usage, 'prompt_tokens');
-  const completion = numberIn(usage, 'completion_tokens');
+  const prompt = numberOrUndefined(usage['prompt_tokens']);
+  const completion = numberOrUndefined(usage['completion_tokens']);
   if (prompt === undefined && completion === undefined) return undefined;
   const given = detailsOf(usage, 'prompt_tokens_details');
   const written = detailsOf(usage, 'completion_tokens_details');
   const parts = {
-    cache_read: numberIn(given, 'cached_tokens'),
-    cache_write_5m: numberIn(given, 'cache_write_tokens'),
-    input_audio: numberIn(given, 'audio_tokens'),
-    output_audio: numberIn(written, 'audio_tokens'),
+    cache_read: numberOrUndefined(given['cached_tokens']),
+    cache_write_5m: numberOrUndefined(given['cache_write_tokens']),
+    input_audio: numberOrUndefined(given['audio_tokens']),
+    output_audio: numberOrUndefined(written['audio_tokens']),
   };
   return {
     ...parts,
@@ -29,11 +29,6 @@ export function readChatUsage(usage: unknown): Counts | undefined {
 function detailsOf(usage: JsonObject, name: string): JsonObject {
   const details = usage[name];
   return isObject(details) ? details : {};
-}
-
-function numberIn(object: JsonObject, name: string): number | undefined {
-  const value = object[name];
-  return typeof value === 'number' ? value : undefined;
 }
 
 function rest(total: number | undefined, parts: readonly (number | undefined)[]): number | undefined {

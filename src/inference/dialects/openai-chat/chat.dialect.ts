@@ -1,10 +1,10 @@
 import { toErrorEvent } from '../../../common/errors/error-envelope.js';
 import { withFirstMember, withMember } from '../../../common/json/scan.js';
 import type { UsageEstimate } from '../../../gateway/billable-use.js';
+import { AnswerMeter } from '../answer-meter.js';
 import type { Dialect, InferenceCall } from '../dialect.types.js';
-import { inputBound } from '../input-bound.js';
+import { openaiInputBound } from '../openai-input.js';
 import { CHAT_MEMBERS, type ChatFacts, readChatFacts } from './chat-facts.js';
-import { EventMeter } from '../event-meter.js';
 import { CHAT_ANSWER } from './chat-answer.js';
 
 export const openaiChat: Dialect<ChatFacts> = {
@@ -15,7 +15,7 @@ export const openaiChat: Dialect<ChatFacts> = {
   estimate,
   bodyOf,
   toErrorEvent,
-  newMeter: ({ facts, hidesReasoning }) => new EventMeter(CHAT_ANSWER, { hidesUsage: mustAsk(facts), hidesReasoning }),
+  newMeter: ({ facts, hidesReasoning }) => new AnswerMeter(CHAT_ANSWER, { hidesUsage: mustAsk(facts), hidesReasoning }),
 };
 
 /** Asks for the usage at the end of a stream, where the caller does not. */
@@ -32,7 +32,7 @@ function mustAsk({ isStream, streamOptions }: ChatFacts): boolean {
 
 function estimate({ facts, bytes, knownModel }: InferenceCall<ChatFacts>): UsageEstimate {
   const { outputCap, choices, searches } = facts;
-  const input = inputBound(bytes, knownModel);
+  const input = openaiInputBound(bytes, knownModel);
   const most = outputCap ?? knownModel?.maxOutput;
   const output = most === undefined ? undefined : most * choices;
   return { unit: 'output', counts: { input, cache_read: 0, output }, unbounded: unboundedField() };

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, parseForeignJson } from '../../common/json/read.js';
-import { endOfString } from '../../common/json/scan.js';
+import { endOfString, QUOTE } from '../../common/json/scan.js';
 import type { ReportedUsage, StreamMeter } from '../../gateway/billable-use.js';
 import { EventSplitter, readEvent } from '../../upstream/streams/event-splitter.js';
 import type { Counts } from '../../usage/units.js';
@@ -7,11 +7,12 @@ import type { Counts } from '../../usage/units.js';
 const NO_BYTES = Buffer.alloc(0);
 const MAX_EVENT_BYTES = 1024 * 1024;
 const OPEN_BRACE = 0x7b;
+const SPACE = 0x20;
 const USAGE = '"usage"';
 
 /** What a dialect says about its answers. */
 export interface AnswerForm {
-  /** The fields of an event that hold output of the model, each with the quotes around it and the one that begins its value. */
+  /** The fields of an event that hold output of the model, each with its quotes and colon: `"content":`. */
   readonly outputFields: readonly string[];
   /** The counts of an event or of a whole answer, on top of those that came before; undefined where it has none. */
   readonly usageIn: (message: JsonObject, before: Counts | undefined) => Counts | undefined;
@@ -27,7 +28,7 @@ export interface MeterOptions {
 }
 
 /** Meters an answer: one JSON object, or a stream of events. */
-export class EventMeter implements StreamMeter {
+export class AnswerMeter implements StreamMeter {
   readonly #events = new EventSplitter(MAX_EVENT_BYTES);
   #counts: Counts | undefined;
   #outputBytes = 0;
@@ -58,9 +59,10 @@ export class EventMeter implements StreamMeter {
 
   get usage(): ReportedUsage {
     const counts = this.#counts ?? {};
+    if (this.#isWhole === true) return this.#counts === undefined ? { counts, isComputed: true } : { counts };
     if (counts.output !== undefined) return { counts };
     // Unknown, and so the bound.
-    if (this.#isWhole === true || this.options.hidesReasoning) return { counts, isComputed: true };
+    if (this.options.hidesReasoning) return { counts, isComputed: true };
     // A token has at least one byte.
     return { counts: { ...counts, output: this.#outputBytes }, isComputed: true };
   }
@@ -96,7 +98,7 @@ export class EventMeter implements StreamMeter {
     for (const field of this.form.outputFields) this.#outputBytes += textBytes(event, field);
     if (!event.includes(USAGE)) return false;
     const { data = '' } = readEvent(event);
-    const message = parseForeignJson(Buffer.from(data));
+    const message = parseForeignJson(data);
     if (!isObject(message)) return false;
     const counts = this.form.usageIn(message, this.#counts);
     if (counts === undefined) return false;
@@ -105,12 +107,13 @@ export class EventMeter implements StreamMeter {
   }
 }
 
-/** Of all texts under a field: `"content":"`. */
+/** Of all texts under a field. Some servers write a space before a value. */
 function textBytes(event: Buffer, field: string): number {
   let bytes = 0;
   for (let at = event.indexOf(field); at >= 0; at = event.indexOf(field, at + field.length)) {
-    const quote = at + field.length - 1;
-    bytes += endOfString(event, quote) - quote - 1;
+    let quote = at + field.length;
+    while (event[quote] === SPACE) quote += 1;
+    if (event[quote] === QUOTE) bytes += endOfString(event, quote) - quote - 1;
   }
   return bytes;
 }

@@ -1,0 +1,61 @@
+import { describe, expect, it } from '@jest/globals';
+import { type JsonField, walkFields } from './fields.js';
+
+function fieldsOf(text: string): readonly JsonField[] {
+  const fields: JsonField[] = [];
+  walkFields(Buffer.from(text), (field) => void fields.push(field));
+  return fields;
+}
+
+function textsOf(text: string): readonly unknown[] {
+  return fieldsOf(text).map(({ name, text: value }) => [name, value]);
+}
+
+describe('walkFields', () => {
+  it('visits the fields of all objects, with the member that they stand in', () => {
+    const text = '{"model":"m","list":[{"type":"Text","more":{"url":null}}],"last":1}';
+    expect(fieldsOf(text)).toEqual([
+      { name: 'model', member: 'model', text: 'm', bytes: 3, object: 0 },
+      { name: 'list', member: 'list', text: undefined, bytes: 0, object: 0 },
+      { name: 'type', member: 'list', text: 'text', bytes: 6, object: text.indexOf('{"type') },
+      { name: 'more', member: 'list', text: undefined, bytes: 0, object: text.indexOf('{"type') },
+      { name: 'url', member: 'list', text: undefined, bytes: 0, object: text.indexOf('{"url') },
+      { name: 'last', member: 'last', text: undefined, bytes: 0, object: 0 },
+    ]);
+  });
+
+  it.each([
+    ['{"image\\u005furl":"a\\/b"}', [['image_url', 'a/b']]],
+    ['{"IMAGE_URL" : "A"}', [['image_url', 'a']]],
+    [
+      '{"file\\u017F":1,"to\\u212a":2}',
+      [
+        ['files', undefined],
+        ['tok', undefined],
+      ],
+    ],
+    ['{"type":\n"\\u0069mage"}', [['type', 'image']]],
+  ])('reads escapes and case as a provider may: %s', (text, expected) => expect(textsOf(text)).toEqual(expected));
+
+  it('does not take a text for a field', () => {
+    expect(textsOf('{"text":"{\\"type\\":\\"image\\"}","list":["type","image"]}')).toEqual([
+      ['text', '{"type":"image"}'],
+      ['list', undefined],
+    ]);
+  });
+
+  it('reads the beginning of a long text, and no long name', () => {
+    const [field, long] = fieldsOf(`{"url":"data:${'A'.repeat(1_000)}","${'n'.repeat(1_000)}":1}`);
+    expect(field).toMatchObject({ text: expect.stringMatching(/^data:A{200,}$/), bytes: 1_007 });
+    expect(long).toMatchObject({ name: '' });
+  });
+
+  it.each(['{"model":"\\x"}', '{"mo\\del":1}', '{"model":', '["a"]', '"model":"x"', '{'])('survives %s', (text) => {
+    expect(() => fieldsOf(text)).not.toThrow();
+  });
+
+  it('stops at more fields than any honest body has, and says so', () => {
+    expect(walkFields(Buffer.from('{"a":1}'), () => undefined)).toBe(true);
+    expect(walkFields(Buffer.from(`{${'"a":1,'.repeat(300_000)}"b":1}`), () => undefined)).toBe(false);
+  });
+});

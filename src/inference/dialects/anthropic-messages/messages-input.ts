@@ -1,0 +1,94 @@
+import { type JsonField, walkFields } from '../../../common/json/fields.js';
+import type { ModelFacts } from '../../../usage/models/model-catalogue.js';
+import { inputBound, type InputFacts } from '../input-bound.js';
+
+/** The largest image of the model that reads the finest is 4,784 tokens (guide to vision). */
+const IMAGE_TOKENS = 5_000;
+/** Tools that run at the provider: they add input, and turns, whose size is not known before. */
+const PROVIDER_TOOL = /^(?:web_search|web_fetch|code_execution|tool_search|advisor)_/;
+/** The provider writes a summary by itself. */
+const SUMMARY = /^compact_/;
+const CONVERSATION: ReadonlySet<string> = new Set(['messages', 'system']);
+/** The fields of the source of an image that is in the body. */
+const SOURCE: ReadonlySet<string> = new Set(['type', 'media_type', 'data']);
+
+export interface MessagesInput {
+  /** Tokens at most; undefined: there is no bound. */
+  readonly bound: number | undefined;
+  /** The field that asks for work without a bound. */
+  readonly unbounded: string | undefined;
+  /** Whether the request writes to the cache of the provider. */
+  readonly writesCache: boolean;
+}
+
+/** Reads what bounds the input of a request. Source: https://docs.anthropic.com/en/api/messages, read 2026-11-27. */
+export function readMessagesInput(json: Buffer, knownModel: ModelFacts | undefined): MessagesInput {
+  const sources = new ImageSources();
+  let images = 0;
+  let hasTools = false;
+  let isUnseen = false;
+  let writesCache = false;
+  let unbounded: string | undefined;
+  const isWhole = walkFields(json, (field) => {
+    unbounded ??= unboundedBy(field);
+    if (field.name === 'type' && field.text === 'image') images += 1;
+    hasTools ||= field.name === 'tools';
+    isUnseen ||= isOutside(field);
+    writesCache ||= field.name === 'cache_control';
+    if (CONVERSATION.has(field.member) && SOURCE.has(field.name)) sources.add(field);
+  });
+  const found = sources.images();
+  const facts: InputFacts = {
+    images: Math.max(images, found.count),
+    imageBytes: found.bytes,
+    hasTools,
+    isUnseen: isUnseen || !isWhole,
+  };
+  return { bound: inputBound(json, facts, IMAGE_TOKENS, knownModel), unbounded, writesCache };
+}
+
+function unboundedBy({ name, text }: JsonField): string | undefined {
+  if (name === 'mcp_servers') return 'mcp_servers';
+  if (name !== 'type' || text === undefined) return undefined;
+  if (PROVIDER_TOOL.test(text)) return 'tools';
+  return SUMMARY.test(text) ? 'context_management' : undefined;
+}
+
+/** Content at another address or with the provider, or in which a page may be more tokens than it has bytes. */
+function isOutside({ name, member, text }: JsonField): boolean {
+  // Files that code of the model finds.
+  if (name === member) return name === 'container';
+  // Elsewhere, such as in the schema of a tool, it is text.
+  if (!CONVERSATION.has(member)) return false;
+  if (name === 'file_id') return true;
+  return name === 'type' ? text === 'url' : name === 'media_type' && text === 'application/pdf';
+}
+
+/** The objects that may be `{"type": "base64", "media_type": "image/png", "data": "…"}`, in any order. */
+class ImageSources {
+  readonly #byObject = new Map<number, JsonField[]>();
+
+  add(field: JsonField): void {
+    const fields = this.#byObject.get(field.object);
+    if (fields === undefined) this.#byObject.set(field.object, [field]);
+    else fields.push(field);
+  }
+
+  images(): { readonly count: number; readonly bytes: number } {
+    let count = 0;
+    let bytes = 0;
+    for (const fields of this.#byObject.values()) {
+      // A field that comes twice is none: the provider might take the other one.
+      if (fields.length !== SOURCE.size || new Set(fields.map(({ name }) => name)).size !== SOURCE.size) continue;
+      if (!fields.every(isOfImage)) continue;
+      count += 1;
+      bytes += fields.find(({ name }) => name === 'data')?.bytes ?? 0;
+    }
+    return { count, bytes };
+  }
+}
+
+function isOfImage({ name, text }: JsonField): boolean {
+  if (text === undefined) return false;
+  return name === 'type' ? text === 'base64' : name === 'data' || text.startsWith('image/');
+}
