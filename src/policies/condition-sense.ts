@@ -45,7 +45,7 @@ function canBeMetered(conditions: readonly Condition[], known: KnownCalls): bool
   );
 }
 
-/** The providers of a virtual key; undefined: any. */
+/** The providers of a virtual key; undefined where it may be every provider. */
 function ofKey(slug: string, { providersOf }: KnownCalls): readonly string[] | undefined {
   return slug.endsWith(ANY) ? undefined : providersOf(slug);
 }
