@@ -24,6 +24,9 @@ const FILLINGS = {
   'a map': () => `{${items((index) => `"f${index}":1`)}}`,
   'a map of 900': () => `{${items((index) => `"f${index}":"${'x'.repeat(4_600)}"`, 900)}}`,
   levels: () => '['.repeat(BYTES),
+  'a field of numbers': () => `{"f":${list(() => '1')}}`,
+  'a field of 199,000 lists': () => `{"f":[${items(() => '[1]', 199_000)}]}`,
+  'a field of 240,000 texts': () => `{"f":[${items((index) => `"s${index}"`, 240_000)}]}`,
 };
 
 let database;

@@ -1,36 +1,25 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Scope, SCOPES } from '../src/access/scopes.js';
-import { ASSISTANTS_ROUTES } from '../src/assistants/assistants.routes.js';
-import { VECTOR_STORE_ROUTES } from '../src/assistants/vector-store.routes.js';
 import { BATCH_ROUTES } from '../src/batches/batch.routes.js';
 import { FILE_ROUTES } from '../src/batches/file.routes.js';
-import { UPLOAD_ROUTES } from '../src/batches/upload.routes.js';
 import { readObject, readString } from '../src/common/json/read.js';
-import { FINE_TUNING_ROUTES } from '../src/fine-tuning/fine-tuning.routes.js';
 import { hasJsonBody, methodOf, type RelayRoute } from '../src/gateway/relay/relay-route.js';
 import { json, type Reply, text } from './support/fake-provider.js';
 import { forEvery, pairs } from './support/for-every.js';
 import { type Ask, plainly } from './support/openai-client.js';
+import { RELAY_ROUTES } from './support/relay-routes.js';
 import { type RerankGateway, startRerankGateway } from './support/rerank-gateway.js';
 import { addressesOf } from './support/routes.js';
 import { type Answer, jsonOf, refusalOf } from './support/send.js';
 import { ADMIN_KEY } from './support/test-app.js';
 
-const ROUTES = [
-  ...BATCH_ROUTES,
-  ...FILE_ROUTES,
-  ...UPLOAD_ROUTES,
-  ...FINE_TUNING_ROUTES,
-  ...ASSISTANTS_ROUTES,
-  ...VECTOR_STORE_ROUTES,
-];
 const named = (routes: readonly RelayRoute[]) =>
   routes.map((route) => [`${methodOf(route)} ${route.path}`, route] as const);
-const WITH_ID = named(ROUTES.filter((route) => route.path.includes('{')));
-const DELETIONS = named(ROUTES.filter((route) => route.kind === 'delete'));
-const WITH_JSON = named(ROUTES.filter(hasJsonBody));
+const WITH_ID = named(RELAY_ROUTES.filter((route) => route.path.includes('{')));
+const DELETIONS = named(RELAY_ROUTES.filter((route) => route.kind === 'delete'));
+const WITH_JSON = named(RELAY_ROUTES.filter(hasJsonBody));
 
-const READS = named(ROUTES.filter((route) => methodOf(route) === 'GET' && route.kind !== 'download'));
+const READS = named(RELAY_ROUTES.filter((route) => methodOf(route) === 'GET' && route.kind !== 'download'));
 
 const NO_IDS = [
   '.',
@@ -79,7 +68,7 @@ beforeAll(async () => {
   slug = await gateway.virtualKey('openai-compatible');
   ask = plainly(gateway, slug);
   gateway.provider.replyWith(ANYTHING);
-  for (const scope of new Set(ROUTES.map((route) => route.scope))) {
+  for (const scope of new Set(RELAY_ROUTES.map((route) => route.scope))) {
     only.set(scope, await keyWith([scope]));
     lacking.set(scope, await keyWith(SCOPES.filter((held) => held !== scope)));
   }
@@ -124,20 +113,20 @@ const messageOf = (answer: Answer): unknown => readObject(jsonOf(answer)['error'
 describe('the tables of routes', () => {
   it('serves every route of the tables', () => {
     const served = new Set(addressesOf(gateway.app.app).map(({ method, path }) => `${method} ${path}`));
-    const wanted = ROUTES.map((route) => `${methodOf(route)} /v1${route.path.replaceAll(/\{(\w+)\}/g, ':$1')}`);
+    const wanted = RELAY_ROUTES.map((route) => `${methodOf(route)} /v1${route.path.replaceAll(/\{(\w+)\}/g, ':$1')}`);
     expect(wanted.filter((address) => !served.has(address))).toEqual([]);
   });
 
   it('names each operation once, in the area that it belongs to', () => {
-    const operations = ROUTES.map((route) => route.operation);
+    const operations = RELAY_ROUTES.map((route) => route.operation);
     expect(new Set(operations).size).toBe(operations.length);
     expect(FILE_ROUTES.every(({ operation }) => operation.startsWith('files.'))).toBe(true);
     expect(BATCH_ROUTES.every(({ operation }) => operation.startsWith('batches.'))).toBe(true);
   });
 
   it('hides no route behind one whose parameter would match it', () => {
-    const hidden = ROUTES.filter((route) => {
-      const taken = ROUTES.find(
+    const hidden = RELAY_ROUTES.filter((route) => {
+      const taken = RELAY_ROUTES.find(
         (other) =>
           methodOf(other) === methodOf(route) &&
           new RegExp(`^${fill(other.path, '[^/]+')}$`).test(fill(route.path, 'id_1')),
@@ -150,7 +139,7 @@ describe('the tables of routes', () => {
 
 describe('a relay route', () => {
   it('requires the scope of a relay route, and no other scope', () =>
-    onEvery(named(ROUTES), async (route) => {
+    onEvery(named(RELAY_ROUTES), async (route) => {
       const refused = await call(route, { headers: { 'x-gateway-api-key': lacking.get(route.scope) ?? '' } });
       expect(refusalOf(refused)).toMatchObject({ status: 403, code: 'permission_denied' });
       expect(messageOf(refused)).toContain(route.scope);
@@ -160,7 +149,7 @@ describe('a relay route', () => {
     }));
 
   it('requires both keys on a relay route', () =>
-    onEvery(named(ROUTES), async (route) => {
+    onEvery(named(RELAY_ROUTES), async (route) => {
       const keyless = await call(route, { headers: { 'x-gateway-api-key': undefined } });
       expect(refusalOf(keyless)).toMatchObject({ status: 401, code: 'api_key_invalid' });
       const unnamed = await call(route, { headers: { 'x-gateway-virtual-key': undefined } });
@@ -177,7 +166,7 @@ describe('a relay route', () => {
   it('uses the default virtual key of the API key on a relay route, and none that the key may not use', async () => {
     const bounds = { allowed_virtual_keys: [slug], default_virtual_key: slug };
     const key = await keyWith(SCOPES, bounds);
-    await onEvery(named(ROUTES), async (route) => {
+    await onEvery(named(RELAY_ROUTES), async (route) => {
       const headers = { 'x-gateway-api-key': key };
       const answer = await call(route, { headers: { ...headers, 'x-gateway-virtual-key': undefined } });
       expect([answer.status, answer.headers['x-gateway-virtual-key-used']]).toEqual([200, slug]);
@@ -214,7 +203,7 @@ describe('a relay route', () => {
       await keyWith(SCOPES, { allowed_models: ['gpt-4o'] }),
       await keyWith(SCOPES, { allowed_models: ['*'] }),
     ];
-    const working = ROUTES.filter(({ models }) => models !== undefined);
+    const working = RELAY_ROUTES.filter(({ models }) => models !== undefined);
     expect(working.length).toBeGreaterThan(4);
     await onEvery(named(working), async (route) => {
       const refused = await call(route, { headers: { 'x-gateway-api-key': some } });
@@ -235,7 +224,7 @@ describe('a relay route', () => {
   });
 
   it('accepts both keys of a relay route under all documented names of the headers', () =>
-    onEvery(named(ROUTES), async (route) => {
+    onEvery(named(RELAY_ROUTES), async (route) => {
       const aliases = { 'x-portkey-api-key': ADMIN_KEY, 'x-portkey-virtual-key': slug };
       const answer = await call(route, {
         headers: { 'x-gateway-api-key': undefined, 'x-gateway-virtual-key': undefined, ...aliases },
@@ -246,7 +235,7 @@ describe('a relay route', () => {
     }));
 
   it('refuses unknown query parameters on a relay route', () =>
-    onEvery(pairs(named(ROUTES), ['zzz', 'api_version', 'limit[]', 'before[x]']), async ([route, name]) => {
+    onEvery(pairs(named(RELAY_ROUTES), ['zzz', 'api_version', 'limit[]', 'before[x]']), async ([route, name]) => {
       const answer = await call(route, { path: `${fill(route.path, 'id_1')}?${name}=1` });
       expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed', param: name });
       expectNothingSent();

@@ -3,9 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { Client } from 'pg';
 import { messageForOperator } from '../src/common/errors/describe-error.js';
-import { makeOwnDatabase, type OwnDatabase } from './support/own-database.js';
+import { makeOwnDatabase, type OwnDatabase, runStatement } from './support/own-database.js';
 import { databaseServer, onServer } from './support/services.js';
 import { ADMIN_KEY, ENCRYPTION_KEY, startTestApp } from './support/test-app.js';
 
@@ -70,23 +69,13 @@ onServer(
     beforeAll(async () => {
       database = await makeOwnDatabase(databaseServer ?? '');
       role = new URL(database.url).pathname.slice(1);
-      await run(`CREATE ROLE "${role}" LOGIN PASSWORD '${PASSWORD}'`);
-      await run('REVOKE CREATE ON SCHEMA public FROM PUBLIC');
+      await runStatement(database.url, `CREATE ROLE "${role}" LOGIN PASSWORD '${PASSWORD}'`);
+      await runStatement(database.url, 'REVOKE CREATE ON SCHEMA public FROM PUBLIC');
     });
     afterAll(async () => {
       await database.drop();
-      await run(`DROP ROLE "${role}"`, databaseServer ?? '');
+      await runStatement(databaseServer ?? '', `DROP ROLE "${role}"`);
     });
-
-    async function run(statement: string, url = database.url): Promise<void> {
-      const client = new Client({ connectionString: url });
-      await client.connect();
-      try {
-        await client.query(statement);
-      } finally {
-        await client.end();
-      }
-    }
 
     function changed(change: (url: URL) => void): Readonly<Record<string, string>> {
       const url = new URL(database.url);

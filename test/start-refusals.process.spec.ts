@@ -3,9 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { Client } from 'pg';
 import { GatewayProcess } from './support/gateway-process.js';
-import { makeOwnDatabase } from './support/own-database.js';
+import { makeOwnDatabase, runStatement } from './support/own-database.js';
 import { databaseServer, onServer } from './support/services.js';
 import { ADMIN_KEY, ENCRYPTION_KEY } from './support/test-app.js';
 import { testDatabase } from './support/test-database.js';
@@ -78,8 +77,8 @@ onServer('a gateway whose role has few connections (needs DATABASE_URL: the embe
   it('names DATABASE_POOL_SIZE when the role may not open as many connections', async () => {
     const own = await makeOwnDatabase(databaseServer ?? '');
     const name = new URL(own.url).pathname.slice(1);
-    await run(own.url, `CREATE ROLE "${name}" LOGIN PASSWORD '${PASSWORD}' CONNECTION LIMIT 1`);
-    await run(own.url, `GRANT ALL ON SCHEMA public TO "${name}"`);
+    await runStatement(own.url, `CREATE ROLE "${name}" LOGIN PASSWORD '${PASSWORD}' CONNECTION LIMIT 1`);
+    await runStatement(own.url, `GRANT ALL ON SCHEMA public TO "${name}"`);
     const url = Object.assign(new URL(own.url), { username: name, password: PASSWORD });
     try {
       const complaint = await complaintAbout({ DATABASE_URL: url.href, TOLLGATE_ENCRYPTION_KEY: ENCRYPTION_KEY });
@@ -90,17 +89,7 @@ onServer('a gateway whose role has few connections (needs DATABASE_URL: the embe
     } finally {
       await gateway?.kill();
       await own.drop();
-      await run(databaseServer ?? '', `DROP ROLE "${name}"`);
+      await runStatement(databaseServer ?? '', `DROP ROLE "${name}"`);
     }
   });
-
-  async function run(url: string, statement: string): Promise<void> {
-    const client = new Client({ connectionString: url });
-    await client.connect();
-    try {
-      await client.query(statement);
-    } finally {
-      await client.end();
-    }
-  }
 });

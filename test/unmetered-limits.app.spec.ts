@@ -1,24 +1,11 @@
 // Usage limits and calls that are not metered: batches, fine-tuning jobs, runs.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { ASSISTANTS_ROUTES } from '../src/assistants/assistants.routes.js';
-import { VECTOR_STORE_ROUTES } from '../src/assistants/vector-store.routes.js';
-import { BATCH_ROUTES } from '../src/batches/batch.routes.js';
-import { FILE_ROUTES } from '../src/batches/file.routes.js';
-import { UPLOAD_ROUTES } from '../src/batches/upload.routes.js';
-import { FINE_TUNING_ROUTES } from '../src/fine-tuning/fine-tuning.routes.js';
 import { methodOf } from '../src/gateway/relay/relay-route.js';
 import { json } from './support/fake-provider.js';
+import { RELAY_ROUTES } from './support/relay-routes.js';
 import { brokenRulesOf, jsonOf, refusalOf } from './support/send.js';
 import { startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
 
-const RELAY_ROUTES = [
-  ...BATCH_ROUTES,
-  ...FILE_ROUTES,
-  ...UPLOAD_ROUTES,
-  ...FINE_TUNING_ROUTES,
-  ...ASSISTANTS_ROUTES,
-  ...VECTOR_STORE_ROUTES,
-];
 const PATH = '/v1/policies/usage-limits';
 
 let gateway: UsageGateway;

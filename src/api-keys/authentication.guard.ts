@@ -12,7 +12,8 @@ import { type MaybePromise, chain } from '../common/maybe-promise.js';
 import { requestOf, type Route, RouteMetadataCache } from '../common/http/execution-context.js';
 import { Clock } from '../common/time/clock.js';
 import { contextOf } from '../telemetry/request-context.js';
-import { Authenticator, type Caller, keyInvalid } from './authenticator.js';
+import { Authenticator, type Caller } from './authenticator.js';
+import { keyInvalid } from './credentials.js';
 
 declare module 'express-serve-static-core' {
   interface Request {

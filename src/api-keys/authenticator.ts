@@ -3,9 +3,8 @@ import type { Request } from 'express';
 import type { Principal } from '../access/principal.js';
 import type { Scope } from '../access/scopes.js';
 import { type MaybePromise, chain } from '../common/maybe-promise.js';
-import { GatewayError } from '../common/errors/gateway.error.js';
 import { type AdminToken, AdminTokenVerifier } from './admin-token.verifier.js';
-import { readCredentials } from './api-key-format.js';
+import { keyInvalid, readCredentials } from './credentials.js';
 import { type KeyAnswer, PrincipalCache } from './principal.cache.js';
 import { RateLimiter } from './rate-limiter.js';
 
@@ -66,8 +65,4 @@ function toKeyCaller(principal: Principal): Caller {
 
 function toTokenCaller(token: AdminToken): Caller {
   return { kind: 'admin_token', scopes: token.scopes, token };
-}
-
-export function keyInvalid(reason: string): GatewayError {
-  return new GatewayError('api_key_invalid', { reason, headers: { 'www-authenticate': 'Bearer realm="tollgate"' } });
 }

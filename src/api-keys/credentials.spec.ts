@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { generateApiKey, readCredentials } from './api-key-format.js';
+import { generateApiKey } from './api-key-format.js';
+import { readCredentials } from './credentials.js';
+
 const KEY = generateApiKey();
 const OTHER_KEY = generateApiKey();
 const TOKEN = 'eyJhbGciOiJSUzI1NiJ9.e30.c2ln';

@@ -145,10 +145,7 @@ export class UsageMeter implements BeforeApplicationShutdown {
   private assertNotLimited({ request }: ProviderContext, policies: readonly CompiledPolicy[], field: string): void {
     const policy = policies.find(({ enforced }) => enforced);
     if (policy !== undefined) throw usageNotBounded(policy.id, field);
-    const [monitor] = policies;
-    if (monitor === undefined) return;
-    request.facts.limit_monitored ??= 'usage_not_bounded';
-    request.facts.limit_monitored_policy ??= monitor.id;
+    noteMonitored(request, 'usage_not_bounded', policies);
   }
 
   private assertAllowed(
@@ -163,11 +160,19 @@ export class UsageMeter implements BeforeApplicationShutdown {
     if (policy !== undefined && prices === undefined) throw new GatewayError('store_unavailable', { reason: 'prices' });
     if (this.config.USAGE_UNPRICED === 'allow') return;
     if (policy !== undefined) throw priceUnknown(policy.id, provider, model, unit);
-    const [monitor] = onCosts;
-    if (monitor === undefined || prices === undefined) return;
-    request.facts.limit_monitored ??= 'price_unknown';
-    request.facts.limit_monitored_policy ??= monitor.id;
+    if (prices !== undefined) noteMonitored(request, 'price_unknown', onCosts);
   }
+}
+
+/** The first of the policies would have refused the call, if it were enforced. */
+function noteMonitored(
+  { facts }: ProviderContext['request'],
+  result: 'usage_not_bounded' | 'price_unknown',
+  [monitor]: readonly CompiledPolicy[],
+): void {
+  if (monitor === undefined) return;
+  facts.limit_monitored ??= result;
+  facts.limit_monitored_policy ??= monitor.id;
 }
 
 /** What of a use policies read. */

@@ -1,4 +1,4 @@
-import { Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
+import { applyDecorators, Controller, HttpCode, Post, Req, Res } from '@nestjs/common';
 import { ApiBody, ApiExcludeEndpoint, ApiOkResponse, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { ReadsMembers } from '../common/http/execution-context.js';
@@ -17,80 +17,58 @@ const BODY = { schema: { ...ANY, description: "The provider's request, forwarded
 const JSON_ANSWER = { 'application/json': { schema: ANY } };
 const EVENTS = { 'text/event-stream': { schema: { type: 'string' } } };
 
+const UNCHANGED = "The provider's answer, unchanged.";
+const MAY_STREAM = `${UNCHANGED} Its events when the body has \`stream\`.`;
+
+/** The address of a call of a model, as a whole. */
+const ModelCall = (path: string, { members }: Pick<Dialect, 'members'>): MethodDecorator =>
+  applyDecorators(Relayed(path, members), MeteredByBound(), ApiBody(BODY));
+
+/** The same call for clients whose address has no version, or names the API. */
+const SameCall = (paths: string[], { members }: Pick<Dialect, 'members'>): MethodDecorator =>
+  applyDecorators(Relayed(paths, members), ApiExcludeEndpoint());
+
+const Relayed = (path: string | string[], members: ReadonlySet<string>): MethodDecorator =>
+  applyDecorators(Post(path), HttpCode(200), ProviderRoute('completions.write'), ReadsMembers(members));
+
 @ApiTags('Inference')
 @Controller()
 export class InferenceController {
   constructor(private readonly inference: InferenceService) {}
 
   /** Answers a conversation, as one JSON object or as a stream of events. */
-  @Post('v1/chat/completions')
-  @HttpCode(200)
-  @ProviderRoute('completions.write')
-  @MeteredByBound()
-  @ReadsMembers(openaiChat.members)
-  @ApiBody(BODY)
-  @ApiOkResponse({
-    description: "The provider's answer, unchanged. Its events when the body has `stream`.",
-    content: { ...JSON_ANSWER, ...EVENTS },
-  })
+  @ModelCall('v1/chat/completions', openaiChat)
+  @ApiOkResponse({ description: MAY_STREAM, content: { ...JSON_ANSWER, ...EVENTS } })
   createChatCompletion(@Req() request: Request, @Res() response: Response): Promise<void> {
     return this.run(openaiChat, request, response);
   }
 
-  /** `POST /v1/chat/completions` for clients whose address has no version. */
-  @Post('chat/completions')
-  @HttpCode(200)
-  @ProviderRoute('completions.write')
-  @ReadsMembers(openaiChat.members)
-  @ApiExcludeEndpoint()
-  createChatCompletionWithoutVersion(@Req() request: Request, @Res() response: Response): Promise<void> {
+  @SameCall(['chat/completions'], openaiChat)
+  createChatCompletionElsewhere(@Req() request: Request, @Res() response: Response): Promise<void> {
     return this.run(openaiChat, request, response);
   }
 
   /** Turns texts into vectors. */
-  @Post('v1/embeddings')
-  @HttpCode(200)
-  @ProviderRoute('completions.write')
-  @MeteredByBound()
-  @ReadsMembers(openaiEmbeddings.members)
-  @ApiBody(BODY)
-  @ApiOkResponse({ description: "The provider's answer, unchanged.", content: JSON_ANSWER })
+  @ModelCall('v1/embeddings', openaiEmbeddings)
+  @ApiOkResponse({ description: UNCHANGED, content: JSON_ANSWER })
   createEmbedding(@Req() request: Request, @Res() response: Response): Promise<void> {
     return this.run(openaiEmbeddings, request, response);
   }
 
-  /** `POST /v1/embeddings` for clients whose address has no version. */
-  @Post('embeddings')
-  @HttpCode(200)
-  @ProviderRoute('completions.write')
-  @ReadsMembers(openaiEmbeddings.members)
-  @ApiExcludeEndpoint()
-  createEmbeddingWithoutVersion(@Req() request: Request, @Res() response: Response): Promise<void> {
+  @SameCall(['embeddings'], openaiEmbeddings)
+  createEmbeddingElsewhere(@Req() request: Request, @Res() response: Response): Promise<void> {
     return this.run(openaiEmbeddings, request, response);
   }
 
   /** Answers a conversation in the format of Anthropic's API. */
-  @Post('v1/messages')
-  @HttpCode(200)
-  @ProviderRoute('completions.write')
-  @MeteredByBound()
-  @ReadsMembers(anthropicMessages.members)
-  @ApiBody(BODY)
-  @ApiOkResponse({
-    description: "The provider's answer, unchanged. Its events when the body has `stream`.",
-    content: { ...JSON_ANSWER, ...EVENTS },
-  })
+  @ModelCall('v1/messages', anthropicMessages)
+  @ApiOkResponse({ description: MAY_STREAM, content: { ...JSON_ANSWER, ...EVENTS } })
   @ApiResponse({ status: 'default', description: 'Any other error.', type: MessagesErrorResponse })
   createModelMessage(@Req() request: Request, @Res() response: Response): Promise<void> {
     return this.run(anthropicMessages, request, response);
   }
 
-  /** `POST /v1/messages` for clients whose address has no version, or names the API. */
-  @Post(['messages', 'anthropic/v1/messages'])
-  @HttpCode(200)
-  @ProviderRoute('completions.write')
-  @ReadsMembers(anthropicMessages.members)
-  @ApiExcludeEndpoint()
+  @SameCall(['messages', 'anthropic/v1/messages'], anthropicMessages)
   createModelMessageElsewhere(@Req() request: Request, @Res() response: Response): Promise<void> {
     return this.run(anthropicMessages, request, response);
   }

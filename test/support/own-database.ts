@@ -17,16 +17,17 @@ export async function makeOwnDatabase(
   options = '',
 ): Promise<OwnDatabase> {
   const name = `tollgate_test_own_${randomBytes(6).toString('hex')}`;
-  await onServer(server, `CREATE DATABASE "${name}" ${options}`);
+  await runStatement(server, `CREATE DATABASE "${name}" ${options}`);
   for (const [setting, value] of Object.entries(defaults)) {
-    await onServer(server, `ALTER DATABASE "${name}" SET ${setting} = ${value}`);
+    await runStatement(server, `ALTER DATABASE "${name}" SET ${setting} = ${value}`);
   }
   const url = new URL(server);
   url.pathname = `/${name}`;
-  return { url: url.href, drop: () => onServer(server, `DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`) };
+  return { url: url.href, drop: () => runStatement(server, `DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`) };
 }
 
-async function onServer(server: string, statement: string): Promise<void> {
+/** Runs one statement. */
+export async function runStatement(server: string, statement: string): Promise<void> {
   const client = new Client({ connectionString: server });
   await client.connect();
   try {
