@@ -56,6 +56,8 @@ describe('walkFields', () => {
 
   it('stops at more fields than any honest body has, and says so', () => {
     expect(walkFields(Buffer.from('{"a":1}'), () => undefined)).toBe(true);
-    expect(walkFields(Buffer.from(`{${'"a":1,'.repeat(300_000)}"b":1}`), () => undefined)).toBe(false);
+    let visits = 0;
+    expect(walkFields(Buffer.from(`{${'"a":1,'.repeat(300_000)}"b":1}`), () => void (visits += 1))).toBe(false);
+    expect(visits).toBeLessThanOrEqual(250_000);
   });
 });

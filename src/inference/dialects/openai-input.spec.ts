@@ -51,6 +51,7 @@ describe('the bound of an input', () => {
     '{"messages":[{"Image_URL":"https://images.example/1.png"}]}',
     '{"messages":[{ "image_url"\n: "https://images.example/1.png"}]}',
     '{"input":[{"image":"https://images.example/1.png"}]}',
+    '{"messages":[{"url":"data:image/png;base64,iVBORw0KGgo="}]}',
   ])('counts an image at another address, however its field is written: %s', (json) => {
     expect(boundOfText(json)).toBeGreaterThanOrEqual(50_000);
   });

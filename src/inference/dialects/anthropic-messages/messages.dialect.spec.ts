@@ -103,6 +103,7 @@ describe('the bound of messages', () => {
     ['"system":[{"source":{"type":"url","url":"https://a.example/1.pdf"}}]', 'messages'],
     ['"system":[{"source":{"media_type":"application\\/pdf"}}]', 'messages'],
     ['"system":[{"source":{"type":"file","file\\u005fid":"f"}}]', 'messages'],
+    [`"system":[{${'"a":1,'.repeat(260_000)}"b":1}]`, 'messages'],
   ])('is not there with %s', (more, field) => {
     expect(anthropicMessages.estimate(callOf(`${BODY},${more}}`)).unbounded).toBe(field);
   });
@@ -141,9 +142,12 @@ describe('an image in messages', () => {
     expect(boundOf(source)).toBeGreaterThan(1_000_000);
   });
 
-  it('is one, however its type is written', () => {
-    const small = `{"type":"base64","media_type":"image/png","data":"iVBORw0KGgo"}`;
-    const text = `{"model":"claude","max_tokens":1,"messages":[{"content":[{"ty\\u0070e":"\\u0069mage","source":${small}}]}]}`;
+  it.each([
+    ['its type is written otherwise', '"ty\\u0070e":"\\u0069mage"', '"type":"base64","media_type":"image/png"'],
+    ['a field of its source comes twice', '"type":"image"', '"type":"base64","type":"base64","media_type":"image/png"'],
+  ])('is one also where %s', (_what, type, source) => {
+    const image = `{${type},"source":{${source},"data":"iVBORw0KGgo"}}`;
+    const text = `{"model":"claude","max_tokens":1,"messages":[{"content":[${image}]}]}`;
     expect(anthropicMessages.estimate(callOf(text)).counts.input).toBeGreaterThanOrEqual(5_000);
   });
 });
