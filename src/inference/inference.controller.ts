@@ -8,7 +8,9 @@ import { MeteredByBound, ProviderRoute } from '../gateway/provider-route.decorat
 import type { Dialect, InferenceFacts } from './dialects/dialect.types.js';
 import { anthropicMessages } from './dialects/anthropic-messages/messages.dialect.js';
 import { openaiChat } from './dialects/openai-chat/chat.dialect.js';
+import { openaiCompletions } from './dialects/openai-completions/completions.dialect.js';
 import { openaiEmbeddings } from './dialects/openai-embeddings.dialect.js';
+import { openaiResponses } from './dialects/openai-responses/responses.dialect.js';
 import { MessagesErrorResponse } from './messages-error.response.js';
 import { InferenceService } from './inference.service.js';
 
@@ -43,9 +45,33 @@ export class InferenceController {
     return this.run(openaiChat, request, response);
   }
 
-  @SameCall(['chat/completions'], openaiChat)
+  @SameCall(['chat/completions', 'openai/v1/chat/completions'], openaiChat)
   createChatCompletionElsewhere(@Req() request: Request, @Res() response: Response): Promise<void> {
     return this.run(openaiChat, request, response);
+  }
+
+  /** Completes a text, as one JSON object or as a stream of events. */
+  @ModelCall('v1/completions', openaiCompletions)
+  @ApiOkResponse({ description: MAY_STREAM, content: { ...JSON_ANSWER, ...EVENTS } })
+  createCompletion(@Req() request: Request, @Res() response: Response): Promise<void> {
+    return this.run(openaiCompletions, request, response);
+  }
+
+  @SameCall(['completions', 'openai/v1/completions'], openaiCompletions)
+  createCompletionElsewhere(@Req() request: Request, @Res() response: Response): Promise<void> {
+    return this.run(openaiCompletions, request, response);
+  }
+
+  /** Makes a response of the model, as one JSON object or as a stream of events. */
+  @ModelCall('v1/responses', openaiResponses)
+  @ApiOkResponse({ description: MAY_STREAM, content: { ...JSON_ANSWER, ...EVENTS } })
+  createModelResponse(@Req() request: Request, @Res() response: Response): Promise<void> {
+    return this.run(openaiResponses, request, response);
+  }
+
+  @SameCall(['responses', 'openai/v1/responses'], openaiResponses)
+  createModelResponseElsewhere(@Req() request: Request, @Res() response: Response): Promise<void> {
+    return this.run(openaiResponses, request, response);
   }
 
   /** Turns texts into vectors. */
@@ -55,7 +81,7 @@ export class InferenceController {
     return this.run(openaiEmbeddings, request, response);
   }
 
-  @SameCall(['embeddings'], openaiEmbeddings)
+  @SameCall(['embeddings', 'openai/v1/embeddings'], openaiEmbeddings)
   createEmbeddingElsewhere(@Req() request: Request, @Res() response: Response): Promise<void> {
     return this.run(openaiEmbeddings, request, response);
   }

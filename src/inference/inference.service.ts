@@ -16,8 +16,11 @@ import { modelFacts } from '../usage/models/model-catalogue.js';
 import type { Dialect, InferenceFacts } from './dialects/dialect.types.js';
 import { anthropicMessages } from './dialects/anthropic-messages/messages.dialect.js';
 import { openaiChat } from './dialects/openai-chat/chat.dialect.js';
+import { openaiCompletions } from './dialects/openai-completions/completions.dialect.js';
 import { openaiEmbeddings } from './dialects/openai-embeddings.dialect.js';
+import { openaiResponses } from './dialects/openai-responses/responses.dialect.js';
 
+const DIALECTS = [openaiChat, openaiCompletions, openaiResponses, openaiEmbeddings, anthropicMessages];
 /** Of an error of the provider, what its caller gets besides its body and status. */
 const ERROR_HEADERS = ['content-type', 'retry-after', 'retry-after-ms', 'x-should-retry'] as const;
 /** No proxy may keep or change a stream of events, or hold back a part of it. */
@@ -32,9 +35,8 @@ export class InferenceService {
     private readonly config: AppConfig,
     offered: OfferedEndpoints,
   ) {
-    for (const dialect of [openaiChat, openaiEmbeddings, anthropicMessages]) {
-      const endpoint = dialect.endpoint;
-      offered.add(this.speakersOf(dialect.slug).map((provider) => ({ endpoint, provider, isMetered: true })));
+    for (const { slug, endpoint } of DIALECTS) {
+      offered.add(this.speakersOf(slug).map((provider) => ({ endpoint, provider, isMetered: true })));
     }
   }
 

@@ -4,7 +4,7 @@ import { describeDefect } from '../common/errors/describe-error.js';
 import { ERROR_CODES } from '../common/errors/error-codes.js';
 import { toErrorEnvelope } from '../common/errors/error-envelope.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
-import { afterBody, endInTime } from '../common/http/closing-answers.js';
+import { afterBody, breakOffAfter } from '../common/http/closing-answers.js';
 import { errorFormAt } from '../inference/error-forms.js';
 import type { LinkedExpressAdapter } from './linked-express.adapter.js';
 import { offeredInstead } from './offered-operations.js';
@@ -80,12 +80,12 @@ export class AppErrorFilter implements ExceptionFilter {
 }
 
 /**
- * A response that has begun cannot become an error response. An open event stream gets an error event; otherwise the
- * connection is cut, so that the client notices.
+ * A response that has begun cannot become an error response. An open event stream gets an error event. Then the connection is
+ * cut, so that the client notices.
  */
 function endBegun(error: GatewayError, { errorEvent }: Request, response: Response): void {
   if (errorEvent === undefined || response.destroyed) response.destroy();
-  else endInTime(response, errorEvent(error));
+  else breakOffAfter(response, errorEvent(error));
 }
 
 function isCallerGone(thrown: unknown): boolean {

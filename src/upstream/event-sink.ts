@@ -1,28 +1,41 @@
 import type { Writable } from 'node:stream';
-import type { AnswerSink, BodyWatcher } from './stream-exchange.js';
+import type { AnswerSink } from './stream-exchange.js';
 import { type BodyFilter, UpstreamFailure } from './upstream.types.js';
 
+const NO_BYTES = Buffer.alloc(0);
 /** The longest end of an event: the end of its last line and a blank one. */
 const LONGEST_END = 3;
 const EVENT_END = /(?:\n|\r(?!\n))(?:\r\n|\r|\n)$/;
 
-/** A sink of a stream of events. When the stream falls silent between two events, its owner may still add one. */
+/** A sink of a stream of events. When the stream fails between two events, its owner may still add one. */
 export class EventSink implements AnswerSink {
-  readonly watcher = new EventBoundary();
+  readonly #boundary = new EventBoundary();
+  readonly filter: BodyFilter;
 
+  /** @param filter by default, what comes goes on */
   constructor(
     readonly stream: Writable,
-    readonly filter: BodyFilter | undefined,
+    filter: BodyFilter | undefined,
     readonly pauseMs: number,
     readonly idleMs: number,
-  ) {}
+  ) {
+    this.filter = {
+      push: (chunk) => this.#see(filter === undefined ? chunk : filter.push(chunk)),
+      end: () => this.#see(filter === undefined ? NO_BYTES : filter.end()),
+    };
+  }
 
   readonly isLeftOpen = (error: unknown): boolean =>
-    this.watcher.isHere && error instanceof UpstreamFailure && error.kind === 'timeout';
+    this.#boundary.isHere && !(error instanceof UpstreamFailure && error.kind === 'caller_gone');
+
+  #see(passed: Buffer): Buffer {
+    this.#boundary.push(passed);
+    return passed;
+  }
 }
 
 /** Reports whether a stream of events is between two events. Lines end in LF, CR or CRLF (WHATWG HTML, 9.2.5). */
-export class EventBoundary implements BodyWatcher {
+export class EventBoundary {
   /** The beginning of a stream is one. */
   #tail = '\n\n';
 
@@ -33,9 +46,5 @@ export class EventBoundary implements BodyWatcher {
   push(chunk: Buffer): void {
     const last = chunk.toString('latin1', Math.max(0, chunk.length - LONGEST_END));
     this.#tail = (this.#tail + last).slice(-LONGEST_END);
-  }
-
-  end(): void {
-    // A stream that ends in the middle of an event is not between two.
   }
 }

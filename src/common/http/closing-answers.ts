@@ -38,8 +38,21 @@ const LAST_READ_MS = 10_000;
  * Ends a response early and destroys it after 10 s. A client that stops reading would keep its connection open, and no
  * limit counts it any longer.
  */
-export function endInTime(response: ServerResponse, lastBytes = ''): void {
-  response.end(lastBytes);
+export function endInTime(response: ServerResponse): void {
+  response.end();
+  destroyInTime(response);
+}
+
+/**
+ * Breaks a response off after its last bytes, or 10 s later when the client does not read them: one that ends properly would look
+ * whole.
+ */
+export function breakOffAfter(response: ServerResponse, lastBytes: string): void {
+  response.write(lastBytes, () => response.destroy());
+  destroyInTime(response);
+}
+
+function destroyInTime(response: ServerResponse): void {
   const cut = setTimeout(() => response.destroy(), LAST_READ_MS).unref();
   response.once('close', () => clearTimeout(cut));
 }

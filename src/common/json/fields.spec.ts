@@ -13,14 +13,16 @@ function textsOf(text: string): readonly unknown[] {
 
 describe('walkFields', () => {
   it('visits the fields of all objects, with the member that they stand in', () => {
-    const text = '{"model":"m","list":[{"type":"Text","more":{"url":null}}],"last":1}';
+    const text = '{"model":"m","list":[{"type":"Text","more":{"url":null}}],"last": 1}';
+    const item = { member: 'list', object: text.indexOf('{"type'), depth: 3 };
+    const plain = { text: undefined, bytes: 0, isNull: false };
     expect(fieldsOf(text)).toEqual([
-      { name: 'model', member: 'model', text: 'm', bytes: 3, object: 0 },
-      { name: 'list', member: 'list', text: undefined, bytes: 0, object: 0 },
-      { name: 'type', member: 'list', text: 'text', bytes: 6, object: text.indexOf('{"type') },
-      { name: 'more', member: 'list', text: undefined, bytes: 0, object: text.indexOf('{"type') },
-      { name: 'url', member: 'list', text: undefined, bytes: 0, object: text.indexOf('{"url') },
-      { name: 'last', member: 'last', text: undefined, bytes: 0, object: 0 },
+      { name: 'model', member: 'model', text: 'm', bytes: 3, isNull: false, object: 0, depth: 1 },
+      { ...plain, name: 'list', member: 'list', object: 0, depth: 1 },
+      { ...plain, ...item, name: 'type', text: 'text', bytes: 6 },
+      { ...plain, ...item, name: 'more' },
+      { ...plain, name: 'url', member: 'list', isNull: true, object: text.indexOf('{"url'), depth: 4 },
+      { ...plain, name: 'last', member: 'last', object: 0, depth: 1 },
     ]);
   });
 

@@ -4,6 +4,8 @@ import { JSON_TOKEN, type LastString, MAX_JSON_STRINGS, stringAt, walkJson } fro
 /** Of a name or a short text, each of whose characters may be escaped with six bytes. */
 const MAX_READ_BYTES = 256;
 const SHORTEST_NAME = 3;
+const SPACE = 0x20;
+const FIRST_OF_NULL = 0x6e;
 
 /** A field of an object in a JSON text, at any depth. */
 export interface JsonField {
@@ -15,8 +17,11 @@ export interface JsonField {
   readonly text: string | undefined;
   /** Of the text, with its quotes. */
   readonly bytes: number;
+  readonly isNull: boolean;
   /** Where its object begins. */
   readonly object: number;
+  /** Objects and lists around it. */
+  readonly depth: number;
 }
 
 /**
@@ -34,8 +39,16 @@ export function walkFields(json: Buffer, visit: (field: JsonField) => void): boo
     if (name !== undefined) {
       const isText = last.start > colon;
       const text = isText ? beginningAt(json, last) : undefined;
-      const object = objects[isOpening ? depth - 1 : depth] ?? 0;
-      visit({ name, member, text, bytes: isText ? last.end - last.start + 1 : 0, object });
+      const around = isOpening ? depth - 1 : depth;
+      visit({
+        name,
+        member,
+        text,
+        bytes: isText ? last.end - last.start + 1 : 0,
+        isNull: !isText && isNullAt(json, colon + 1, at),
+        object: objects[around] ?? 0,
+        depth: around,
+      });
       name = undefined;
     }
     if (isOpening) objects[depth] = at;
@@ -48,6 +61,15 @@ export function walkFields(json: Buffer, visit: (field: JsonField) => void): boo
     return fields <= MAX_JSON_STRINGS;
   });
   return fields <= MAX_JSON_STRINGS;
+}
+
+/** Nothing else that is a value has this letter first. */
+function isNullAt(json: Buffer, start: number, end: number): boolean {
+  for (let at = start; at < end; at += 1) {
+    const byte = json[at] ?? 0;
+    if (byte > SPACE) return byte === FIRST_OF_NULL;
+  }
+  return false;
 }
 
 function nameAt(json: Buffer, { start, end }: Readonly<LastString>): string {

@@ -2,9 +2,10 @@ import { toErrorEvent } from '../../common/errors/error-envelope.js';
 import { isObject, type JsonObject, numberOrUndefined } from '../../common/json/read.js';
 import { AnswerMeter } from './answer-meter.js';
 import type { Dialect, InferenceFacts } from './dialect.types.js';
-import { openaiInputBound } from './openai-input.js';
+import { type BoundMembers, readOpenaiInput } from './openai-input.js';
 import { readModel } from './read-facts.js';
 
+const BOUND_MEMBERS: BoundMembers = { unbounded: new Set(), unseen: new Set() };
 const OPTIONS = { hidesUsage: false, hidesReasoning: false };
 
 /** Source: https://platform.openai.com/docs/api-reference/embeddings/create, read 2026-11-26. */
@@ -15,7 +16,7 @@ export const openaiEmbeddings: Dialect = {
   readFacts: (members: JsonObject): InferenceFacts => ({ model: readModel(members), isStream: false }),
   estimate: ({ bytes }) => {
     // The window of a model bounds each of many inputs, not their sum.
-    const input = openaiInputBound(bytes, undefined);
+    const { bound: input } = readOpenaiInput(bytes, BOUND_MEMBERS, undefined);
     return { unit: 'input', counts: { input }, unbounded: input === undefined ? 'input' : undefined };
   },
   bodyOf: ({ bytes }) => bytes,

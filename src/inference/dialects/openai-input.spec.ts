@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ModelFacts } from '../../usage/models/model-catalogue.js';
-import { openaiInputBound } from './openai-input.js';
+import { type BoundMembers, readOpenaiInput } from './openai-input.js';
 
 const SMALL: ModelFacts = {
   contextWindow: 1_000,
@@ -13,8 +13,14 @@ const SMALL: ModelFacts = {
 const DATA = `data:image/png;base64,${'A'.repeat(1_000_000)}`;
 const WORDS = `data:image/png;base64,${'word '.repeat(100_000)}`;
 
+const MEMBERS: BoundMembers = { unbounded: new Set(['plugins']), unseen: new Set(['previous_response_id']) };
+
 function boundOfText(json: string, known?: ModelFacts): number | undefined {
-  return openaiInputBound(Buffer.from(json), known);
+  return readOpenaiInput(Buffer.from(json), MEMBERS, known).bound;
+}
+
+function unboundedIn(json: string): string | undefined {
+  return readOpenaiInput(Buffer.from(json), MEMBERS, undefined).unbounded;
 }
 
 function boundOf(body: unknown, known?: ModelFacts): number | undefined {
@@ -73,6 +79,7 @@ describe('the bound of an input', () => {
     '"file\\u005fid":"f-1"',
     '"\\u0046ILE_ID":"f-1"',
     '"file_id" : "f-1"',
+    '"type":"item_reference"',
   ])('is not there for %s at an unknown model, and the window at a known one', (field) => {
     const body = `{"messages":[{"content":[{${field}}]}]}`;
     expect([boundOfText(body), boundOfText(body, SMALL)]).toEqual([undefined, 1_000]);
@@ -90,4 +97,29 @@ describe('the bound of an input', () => {
   it.each(['tools', 'functions'])('adds what a model reads about %s', (name) => {
     expect((boundOf({ [name]: [] }) ?? 0) - (boundOf({ ['x'.repeat(name.length)]: [] }) ?? 0)).toBe(1_500);
   });
+
+  it('is not there for an earlier response, which the provider keeps', () => {
+    expect(boundOfText('{"previous_response_id":"r-1","input":"x"}')).toBeUndefined();
+    expect(boundOfText('{"previous_response_id":null,"input":"x"}')).toBeLessThan(200);
+    expect(boundOfText('{"metadata":{"previous_response_id":"r-1"},"input":"x"}')).toBeLessThan(200);
+  });
+});
+
+describe('work without a bound', () => {
+  it.each([
+    ['{"plugins":[{"id":"web"}]}', 'plugins'],
+    ['{"pl\\u0075gins":{}}', 'plugins'],
+    ['{"tools":[{"type":"web_search"}]}', 'tools'],
+    ['{"tools":[{"type":"function"},{"ty\\u0070e":"mcp"}]}', 'tools'],
+    ['{"Tools":[{"type":"code_interpreter"}]}', 'tools'],
+    ['{"tools":[{"type":7}]}', 'tools'],
+  ])('is asked for by %s in %s', (json, member) => expect(unboundedIn(json)).toBe(member));
+
+  it.each([
+    '{"plugins":null}',
+    '{"x":{"plugins":[]}}',
+    '{"tools":[{"type":"function","parameters":{"type":"object"}},{"type":"custom"},{"type":"local_shell"}]}',
+    '{"tools":[{"type":"namespace","tools":[{"type":"function"}]}]}',
+    '{"input":[{"type":"web_search"}]}',
+  ])('is not asked for by %s', (json) => expect(unboundedIn(json)).toBeUndefined());
 });

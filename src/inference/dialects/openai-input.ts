@@ -1,6 +1,6 @@
 import { type JsonField, walkFields } from '../../common/json/fields.js';
 import type { ModelFacts } from '../../usage/models/model-catalogue.js';
-import { inputBound, type InputFacts } from './input-bound.js';
+import { inputBound } from './input-bound.js';
 
 /** The dearest of OpenAI's models takes 48,169 tokens for the largest image (guide to images and vision, gpt-4o-mini). */
 const IMAGE_TOKENS = 50_000;
@@ -11,6 +11,18 @@ const DATA_URL = /^data:image\\?\//;
 /** The members with the conversation. Elsewhere, such as in the schema of a tool, a field of the same name is text. */
 const CONVERSATION: ReadonlySet<string> = new Set(['messages', 'input']);
 const TOOLS: ReadonlySet<string> = new Set(['tools', 'functions']);
+/** In a list of tools in the body. */
+const DEPTH_OF_TOOL = 3;
+/** Tools that the caller runs. Any other may add input, and turns, whose size is not known before. */
+const CALLERS_TOOLS: ReadonlySet<string> = new Set([
+  'function',
+  'custom',
+  'namespace',
+  'local_shell',
+  'apply_patch',
+  'computer',
+  'computer_use_preview',
+]);
 /** Files, in which a page may be more tokens than it has bytes, and what the provider keeps or fetches itself. */
 const UNSEEN: ReadonlySet<string> = new Set([
   'file_id',
@@ -22,29 +34,58 @@ const UNSEEN: ReadonlySet<string> = new Set([
   // An earlier answer.
   'audio',
 ]);
+const EARLIER_ITEM = 'item_reference';
 
-/** Tokens that the input of a request has at most, in the forms of OpenAI's API; undefined: there is no bound. */
-export function openaiInputBound(json: Buffer, knownModel: ModelFacts | undefined): number | undefined {
-  return inputBound(json, readInput(json), IMAGE_TOKENS, knownModel);
+/** The members of a dialect that matter for its bound, unless they are null. */
+export interface BoundMembers {
+  /** Work whose size is not known before. */
+  readonly unbounded: ReadonlySet<string>;
+  /** Input that the provider keeps. */
+  readonly unseen: ReadonlySet<string>;
 }
 
-function readInput(json: Buffer): InputFacts {
+export interface OpenaiInput {
+  /** Tokens at most; undefined: there is no bound. */
+  readonly bound: number | undefined;
+  /** The member that asks for work without a bound. */
+  readonly unbounded: string | undefined;
+}
+
+/** Reads what bounds the input of a request in the forms of OpenAI's API. */
+export function readOpenaiInput(
+  json: Buffer,
+  { unbounded: unboundedMembers, unseen }: BoundMembers,
+  knownModel: ModelFacts | undefined,
+): OpenaiInput {
   let named = 0;
   let taken = 0;
   let imageBytes = 0;
   let hasTools = false;
   let isUnseen = false;
+  let unbounded: string | undefined;
   const isWhole = walkFields(json, (field) => {
-    hasTools ||= TOOLS.has(field.name);
-    if (!CONVERSATION.has(field.member)) return;
-    isUnseen ||= UNSEEN.has(field.name);
-    if (IMAGES.has(field.name)) named += 1;
+    const { name, member, depth } = field;
+    if (depth === 1 && !field.isNull) {
+      if (unboundedMembers.has(name)) unbounded ??= name;
+      isUnseen ||= unseen.has(name);
+    }
+    hasTools ||= TOOLS.has(name);
+    if (isProvidersTool(field)) unbounded ??= 'tools';
+    if (!CONVERSATION.has(member)) return;
+    isUnseen ||= UNSEEN.has(name) || (name === 'type' && field.text === EARLIER_ITEM);
+    if (IMAGES.has(name)) named += 1;
     if (isImageData(field)) {
       taken += 1;
       imageBytes += field.bytes;
     }
   });
-  return { images: Math.max(named, taken), imageBytes, hasTools, isUnseen: isUnseen || !isWhole };
+  const facts = { images: Math.max(named, taken), imageBytes, hasTools, isUnseen: isUnseen || !isWhole };
+  return { bound: inputBound(json, facts, IMAGE_TOKENS, knownModel), unbounded };
+}
+
+function isProvidersTool({ name, member, text, depth }: JsonField): boolean {
+  if (member !== 'tools' || name !== 'type' || depth !== DEPTH_OF_TOOL) return false;
+  return text === undefined || !CALLERS_TOOLS.has(text);
 }
 
 function isImageData({ name, text }: JsonField): boolean {

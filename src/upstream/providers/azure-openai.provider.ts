@@ -28,6 +28,9 @@ export const azureOpenai: Provider<AzureOpenAiOptions> = {
   },
   dialects: {
     'openai-chat': (model, options) => modelPath(model, options, '/chat/completions'),
+    'openai-completions': (model, options) => modelPath(model, options, '/completions'),
+    // The deployment is in the body in both forms.
+    'openai-responses': () => '/responses',
     'openai-embeddings': (model, options) => modelPath(model, options, '/embeddings'),
   },
   hidesReasoning: true,

@@ -43,7 +43,13 @@ export const openaiCompatible: Provider<OpenAiCompatibleOptions> = {
     const url = addressOf(withApiVersion(request, options.api_version), options);
     return buildRequest(url, request, credential.key === undefined ? {} : bearer(credential));
   },
-  dialects: { 'openai-chat': () => '/chat/completions', 'openai-embeddings': () => '/embeddings' },
+  dialects: {
+    'openai-chat': () => '/chat/completions',
+    'openai-completions': () => '/completions',
+    'openai-responses': () => '/responses',
+    'openai-embeddings': () => '/embeddings',
+    'anthropic-messages': () => '/messages',
+  },
   hasApiVersion: true,
   // Free everywhere; a server that wants no key answers it as well.
   probe: { request: { method: 'GET', path: MODELS_PATH }, accepts: [200] },

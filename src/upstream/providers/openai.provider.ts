@@ -36,7 +36,12 @@ export const openai: Provider<OpenAiOptions> = {
       ...(project === undefined ? {} : { 'openai-project': project }),
     });
   },
-  dialects: { 'openai-chat': () => '/chat/completions', 'openai-embeddings': () => '/embeddings' },
+  dialects: {
+    'openai-chat': () => '/chat/completions',
+    'openai-completions': () => '/completions',
+    'openai-responses': () => '/responses',
+    'openai-embeddings': () => '/embeddings',
+  },
   hidesReasoning: true,
   // Listing models is free and needs a valid key.
   probe: { request: { method: 'GET', path: '/models' }, accepts: [200] },

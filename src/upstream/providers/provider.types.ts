@@ -61,7 +61,8 @@ export interface ProviderRequest {
 export type Ask = (request: ProviderRequest) => Promise<unknown>;
 
 /** The forms of requests and answers that the gateway relays without changing them. */
-export type DialectSlug = 'openai-chat' | 'openai-embeddings' | 'anthropic-messages';
+export type DialectSlug =
+  'openai-chat' | 'openai-completions' | 'openai-responses' | 'openai-embeddings' | 'anthropic-messages';
 
 /** One provider: its address and its credential. One file each in this folder. */
 export interface Provider<Options extends BaseProviderOptions = BaseProviderOptions> {
@@ -75,8 +76,8 @@ export interface Provider<Options extends BaseProviderOptions = BaseProviderOpti
   checkOptions?(options: Options, key: string | undefined): readonly FieldProblem[];
   /** Adds address and credential headers. Throws GatewayError when the options cannot be used. */
   address(request: ProviderRequest, credential: Credential<Options>): UpstreamRequest;
-  /** The dialects that it speaks, each with the path of its requests. */
-  readonly dialects?: Readonly<Partial<Record<DialectSlug, (model: string, options: Options) => string>>>;
+  /** The dialects that it speaks, each with the path of its requests; undefined where these options have none. */
+  readonly dialects?: Readonly<Partial<Record<DialectSlug, (model: string, options: Options) => string | undefined>>>;
   /** Whether its models may write tokens that the answer does not show, and that are paid. */
   readonly hidesReasoning?: boolean;
   /** Whether requests may name the version of the API in the query's `api-version`. */

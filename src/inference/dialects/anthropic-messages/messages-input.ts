@@ -4,8 +4,10 @@ import { inputBound, type InputFacts } from '../input-bound.js';
 
 /** The largest image of the model that reads the finest is 4,784 tokens (guide to vision). */
 const IMAGE_TOKENS = 5_000;
-/** Tools that run at the provider: they add input, and turns, whose size is not known before. */
-const PROVIDER_TOOL = /^(?:web_search|web_fetch|code_execution|tool_search|advisor)_/;
+/** In a list of tools in the body. */
+const DEPTH_OF_TOOL = 3;
+/** Tools that the caller runs. Any other may add input, and turns, whose size is not known before. */
+const CALLERS_TOOL = /^(?:custom$|bash_|text_editor_|computer_|memory_)/;
 /** The provider writes a summary by itself. */
 const SUMMARY = /^compact_/;
 const CONVERSATION: ReadonlySet<string> = new Set(['messages', 'system']);
@@ -47,11 +49,11 @@ export function readMessagesInput(json: Buffer, knownModel: ModelFacts | undefin
   return { bound: inputBound(json, facts, IMAGE_TOKENS, knownModel), unbounded, writesCache };
 }
 
-function unboundedBy({ name, text }: JsonField): string | undefined {
-  if (name === 'mcp_servers') return 'mcp_servers';
-  if (name !== 'type' || text === undefined) return undefined;
-  if (PROVIDER_TOOL.test(text)) return 'tools';
-  return SUMMARY.test(text) ? 'context_management' : undefined;
+function unboundedBy({ name, member, text, isNull, depth }: JsonField): string | undefined {
+  if (depth === 1 && name === 'mcp_servers' && !isNull) return name;
+  if (name !== 'type' || isNull) return undefined;
+  if (member === 'tools' && depth === DEPTH_OF_TOOL) return CALLERS_TOOL.test(text ?? '') ? undefined : 'tools';
+  return member === 'context_management' && SUMMARY.test(text ?? '') ? member : undefined;
 }
 
 /** Content at another address or with the provider, or in which a page may be more tokens than it has bytes. */

@@ -97,6 +97,7 @@ describe('the bound of messages', () => {
     ['"tools":[{"type": "code_execution_20250825"}]', 'tools'],
     ['"tools":[{"ty\\u0070e":"web\\u005fsearch_20260209"}]', 'tools'],
     ['"tools":[{"Type":"web_search_20260209"}]', 'tools'],
+    ['"tools":[{"type":"custom"},{"type":"mcp_toolset"}]', 'tools'],
     ['"mcp_servers":[]', 'mcp_servers'],
     ['"context_management":{"edits":[{"type":"compact_20260112"}]}', 'context_management'],
     ['"container":"container_1"', 'messages'],
@@ -110,6 +111,10 @@ describe('the bound of messages', () => {
 
   it.each([
     ['a text', { role: 'user', content: '"type":"web_search_x", "mcp_servers": 1' }],
+    [
+      'a tool of the caller',
+      { mcp_servers: null, tools: [{ type: 'bash_20250124' }, { type: 'custom' }, { name: 'x' }] },
+    ],
     ['an argument of a tool', { tools: [{ input_schema: { properties: { container: {}, file_id: {} } } }] }],
   ])('does not take %s for a tool of the provider or a file', (_what, more) => {
     const text = `${BODY},${JSON.stringify(more).slice(1)}`;

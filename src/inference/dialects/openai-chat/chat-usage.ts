@@ -1,5 +1,6 @@
-import { isObject, type JsonObject, numberOrUndefined } from '../../../common/json/read.js';
+import { isObject, numberOrUndefined } from '../../../common/json/read.js';
 import type { Counts } from '../../../usage/units.js';
+import { detailsOf, remainder } from '../usage-parts.js';
 
 /**
  * The usage of an answer, or of the last chunk of a stream; undefined where it has none.
@@ -20,21 +21,7 @@ export function readChatUsage(usage: unknown): Counts | undefined {
   };
   return {
     ...parts,
-    // The totals hold all of their kinds; a unit counts what no other unit counts.
-    input: rest(prompt, [parts.cache_read, parts.cache_write_5m, parts.input_audio]),
-    output: rest(completion, [parts.output_audio]),
+    input: remainder(prompt, [parts.cache_read, parts.cache_write_5m, parts.input_audio]),
+    output: remainder(completion, [parts.output_audio]),
   };
-}
-
-function detailsOf(usage: JsonObject, name: string): JsonObject {
-  const details = usage[name];
-  return isObject(details) ? details : {};
-}
-
-function rest(total: number | undefined, parts: readonly (number | undefined)[]): number | undefined {
-  if (total === undefined) return undefined;
-  return Math.max(
-    0,
-    parts.reduce<number>((left, part) => left - (part ?? 0), total),
-  );
 }

@@ -1,11 +1,18 @@
 import { toErrorEvent } from '../../../common/errors/error-envelope.js';
-import { withFirstMember, withMember } from '../../../common/json/scan.js';
 import type { UsageEstimate } from '../../../gateway/billable-use.js';
 import { AnswerMeter } from '../answer-meter.js';
 import type { Dialect, InferenceCall } from '../dialect.types.js';
-import { openaiInputBound } from '../openai-input.js';
-import { CHAT_MEMBERS, type ChatFacts, readChatFacts } from './chat-facts.js';
+import { type BoundMembers, readOpenaiInput } from '../openai-input.js';
+import { askingForUsage, asksForUsage } from '../openai-stream-usage.js';
+import { outputBound } from '../output-bound.js';
 import { CHAT_ANSWER } from './chat-answer.js';
+import { CHAT_MEMBERS, type ChatFacts, readChatFacts } from './chat-facts.js';
+
+/** Searches add input: OpenAI's, xAI's, OpenRouter's. */
+const BOUND_MEMBERS: BoundMembers = {
+  unbounded: new Set(['web_search_options', 'search_parameters', 'plugins']),
+  unseen: new Set(),
+};
 
 export const openaiChat: Dialect<ChatFacts> = {
   slug: 'openai-chat',
@@ -13,32 +20,18 @@ export const openaiChat: Dialect<ChatFacts> = {
   members: CHAT_MEMBERS,
   readFacts: readChatFacts,
   estimate,
-  bodyOf,
+  bodyOf: ({ facts, bytes }) => askingForUsage(bytes, facts),
   toErrorEvent,
-  newMeter: ({ facts, hidesReasoning }) => new AnswerMeter(CHAT_ANSWER, { hidesUsage: mustAsk(facts), hidesReasoning }),
+  newMeter: ({ facts, hidesReasoning }) =>
+    new AnswerMeter(CHAT_ANSWER, { hidesUsage: asksForUsage(facts), hidesReasoning }),
 };
 
-/** Asks for the usage at the end of a stream, where the caller does not. */
-function bodyOf({ facts, bytes }: InferenceCall<ChatFacts>): Buffer {
-  if (!mustAsk(facts)) return bytes;
-  const options = { ...facts.streamOptions, include_usage: true };
-  const change = facts.streamOptions === undefined ? withFirstMember : withMember;
-  return change(bytes, 'stream_options', options);
-}
-
-function mustAsk({ isStream, streamOptions }: ChatFacts): boolean {
-  return isStream && streamOptions?.['include_usage'] !== true;
-}
-
 function estimate({ facts, bytes, knownModel }: InferenceCall<ChatFacts>): UsageEstimate {
-  const { outputCap, choices, searches } = facts;
-  const input = openaiInputBound(bytes, knownModel);
-  const most = outputCap ?? knownModel?.maxOutput;
-  const output = most === undefined ? undefined : most * choices;
-  return { unit: 'output', counts: { input, cache_read: 0, output }, unbounded: unboundedField() };
+  const { bound: input, unbounded } = readOpenaiInput(bytes, BOUND_MEMBERS, knownModel);
+  const output = outputBound(facts.outputCap, facts.choices, knownModel);
+  return { unit: 'output', counts: { input, cache_read: 0, output }, unbounded: unbounded ?? unboundedField() };
 
   function unboundedField(): string | undefined {
-    if (searches) return 'web_search_options';
     if (input === undefined) return 'messages';
     return output === undefined ? 'max_completion_tokens' : undefined;
   }

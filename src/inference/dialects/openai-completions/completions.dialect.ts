@@ -1,0 +1,56 @@
+import { toErrorEvent } from '../../../common/errors/error-envelope.js';
+import type { JsonObject } from '../../../common/json/read.js';
+import type { UsageEstimate } from '../../../gateway/billable-use.js';
+import { AnswerMeter } from '../answer-meter.js';
+import type { Dialect, InferenceCall, InferenceFacts } from '../dialect.types.js';
+import { CHAT_ANSWER } from '../openai-chat/chat-answer.js';
+import { type BoundMembers, readOpenaiInput } from '../openai-input.js';
+import { askingForUsage, asksForUsage, readStreamOptions, type StreamForm } from '../openai-stream-usage.js';
+import { outputBound, readCount } from '../output-bound.js';
+import { readModel, readSwitch } from '../read-facts.js';
+import { countPrompts } from './count-prompts.js';
+
+/** OpenAI's own maximum. */
+const MAX_CHOICES = 128;
+const BOUND_MEMBERS: BoundMembers = { unbounded: new Set(), unseen: new Set() };
+const ANSWER = { ...CHAT_ANSWER, outputFields: ['"text":'] };
+
+export interface CompletionsFacts extends InferenceFacts, StreamForm {
+  readonly outputCap: number | undefined;
+  /** That the model writes for each prompt, those included that the caller does not get. */
+  readonly choices: number;
+}
+
+/** Source: https://platform.openai.com/docs/api-reference/completions/create, read 2026-11-27. */
+export const openaiCompletions: Dialect<CompletionsFacts> = {
+  slug: 'openai-completions',
+  endpoint: 'completions',
+  members: new Set(['model', 'stream', 'stream_options', 'max_tokens', 'n', 'best_of']),
+  readFacts,
+  estimate,
+  bodyOf: ({ facts, bytes }) => askingForUsage(bytes, facts),
+  toErrorEvent,
+  newMeter: ({ facts, hidesReasoning }) => new AnswerMeter(ANSWER, { hidesUsage: asksForUsage(facts), hidesReasoning }),
+};
+
+function readFacts(members: JsonObject): CompletionsFacts {
+  const choices = readCount(members, 'n', MAX_CHOICES) ?? 1;
+  return {
+    model: readModel(members),
+    isStream: readSwitch(members, 'stream'),
+    streamOptions: readStreamOptions(members),
+    outputCap: readCount(members, 'max_tokens'),
+    choices: Math.max(choices, readCount(members, 'best_of', MAX_CHOICES) ?? 1),
+  };
+}
+
+function estimate({ facts, bytes, knownModel }: InferenceCall<CompletionsFacts>): UsageEstimate {
+  // The window of a model bounds each of many prompts, not their sum.
+  const { bound: input } = readOpenaiInput(bytes, BOUND_MEMBERS, undefined);
+  const output = outputBound(facts.outputCap, facts.choices * countPrompts(bytes), knownModel);
+  return {
+    unit: 'output',
+    counts: { input, cache_read: 0, output },
+    unbounded: input === undefined ? 'prompt' : output === undefined ? 'max_tokens' : undefined,
+  };
+}

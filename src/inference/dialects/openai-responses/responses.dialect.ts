@@ -1,0 +1,64 @@
+import type { GatewayError } from '../../../common/errors/gateway.error.js';
+import { isObject, type JsonObject } from '../../../common/json/read.js';
+import type { UsageEstimate } from '../../../gateway/billable-use.js';
+import { type AnswerForm, AnswerMeter } from '../answer-meter.js';
+import type { Dialect, InferenceCall, InferenceFacts } from '../dialect.types.js';
+import { type BoundMembers, readOpenaiInput } from '../openai-input.js';
+import { outputBound, readCount } from '../output-bound.js';
+import { readModel, readSwitch } from '../read-facts.js';
+import { readResponsesUsage } from './responses-usage.js';
+
+export interface ResponsesFacts extends InferenceFacts {
+  /** Tokens, with those of thoughts; undefined: the request has no cap. */
+  readonly outputCap: number | undefined;
+  /** The answer comes later, to another request. */
+  readonly isInBackground: boolean;
+}
+
+const BOUND_MEMBERS: BoundMembers = {
+  // Summaries that the provider writes by itself.
+  unbounded: new Set(['context_management']),
+  unseen: new Set(['previous_response_id', 'conversation', 'prompt']),
+};
+
+const ANSWER: AnswerForm = {
+  outputFields: ['"delta":'],
+  usageIn: ({ usage, response }) => readResponsesUsage(isObject(response) ? response['usage'] : usage),
+};
+
+/** Source: https://platform.openai.com/docs/api-reference/responses/create, read 2026-11-27. */
+export const openaiResponses: Dialect<ResponsesFacts> = {
+  slug: 'openai-responses',
+  endpoint: 'responses',
+  members: new Set(['model', 'stream', 'max_output_tokens', 'background']),
+  readFacts: (members: JsonObject): ResponsesFacts => ({
+    model: readModel(members),
+    isStream: readSwitch(members, 'stream'),
+    outputCap: readCount(members, 'max_output_tokens'),
+    isInBackground: readSwitch(members, 'background'),
+  }),
+  estimate,
+  bodyOf: ({ bytes }) => bytes,
+  toErrorEvent: toFailedEvent,
+  newMeter: ({ hidesReasoning }) => new AnswerMeter(ANSWER, { hidesUsage: false, hidesReasoning }),
+};
+
+function estimate({ facts, bytes, knownModel }: InferenceCall<ResponsesFacts>): UsageEstimate {
+  const { bound: input, unbounded } = readOpenaiInput(bytes, BOUND_MEMBERS, knownModel);
+  const output = outputBound(facts.outputCap, 1, knownModel);
+  return { unit: 'output', counts: { input, cache_read: 0, output }, unbounded: unbounded ?? unboundedField() };
+
+  function unboundedField(): string | undefined {
+    if (facts.isInBackground) return 'background';
+    if (input === undefined) return 'input';
+    return output === undefined ? 'max_output_tokens' : undefined;
+  }
+}
+
+/** Codex looks for this event alone; the SDKs see that the stream breaks off after it. */
+function toFailedEvent(error: GatewayError): string {
+  const { code, message } = error;
+  const response = { object: 'response', status: 'failed', error: { code, message }, output: [], usage: null };
+  const event = { type: 'response.failed', sequence_number: 0, response };
+  return `event: response.failed\ndata: ${JSON.stringify(event)}\n\n`;
+}

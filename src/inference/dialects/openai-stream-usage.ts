@@ -1,0 +1,31 @@
+import { invalidField } from '../../common/errors/gateway.error.js';
+import { isObject, type JsonObject } from '../../common/json/read.js';
+import { withFirstMember, withMember } from '../../common/json/scan.js';
+
+const NAME = 'stream_options';
+
+/** How a request asks for its answer. */
+export interface StreamForm {
+  readonly isStream: boolean;
+  /** undefined: not there; null counts as none. */
+  readonly streamOptions: JsonObject | null | undefined;
+}
+
+/** @throws GatewayError `validation_failed` */
+export function readStreamOptions(members: JsonObject): JsonObject | null | undefined {
+  const options = members[NAME];
+  if (options === undefined || options === null || isObject(options)) return options;
+  throw invalidField(NAME, 'must be an object');
+}
+
+/** Whether the gateway has to ask for the usage at the end of the stream, since the caller does not. */
+export function asksForUsage({ isStream, streamOptions }: StreamForm): boolean {
+  return isStream && streamOptions?.['include_usage'] !== true;
+}
+
+/** The body, with the usage of its stream asked for. */
+export function askingForUsage(body: Buffer, form: StreamForm): Buffer {
+  if (!asksForUsage(form)) return body;
+  const change = form.streamOptions === undefined ? withFirstMember : withMember;
+  return change(body, NAME, { ...form.streamOptions, include_usage: true });
+}

@@ -1,0 +1,15 @@
+import { isObject, type JsonObject } from '../../common/json/read.js';
+
+export function detailsOf(usage: JsonObject, name: string): JsonObject {
+  const details = usage[name];
+  return isObject(details) ? details : {};
+}
+
+/** What is left of a total that holds all of its parts: a unit counts what no other unit counts. */
+export function remainder(total: number | undefined, parts: readonly (number | undefined)[]): number | undefined {
+  if (total === undefined) return undefined;
+  return Math.max(
+    0,
+    parts.reduce<number>((left, part) => left - (part ?? 0), total),
+  );
+}

@@ -1,0 +1,139 @@
+// Responses and completions, from a client through the gateway to a provider and back.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import OpenAI from 'openai';
+import { onlyCall, type Reply, text } from './support/fake-provider.js';
+import { plainly, type Ask } from './support/openai-client.js';
+import { refusalOf, send } from './support/send.js';
+import { ADMIN_KEY } from './support/test-app.js';
+import { startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
+
+const USAGE = { input_tokens: 9, input_tokens_details: { cached_tokens: 4 }, output_tokens: 5, total_tokens: 14 };
+const RESPONSE = {
+  id: 'resp_1',
+  object: 'response',
+  status: 'completed',
+  output: [
+    {
+      type: 'message',
+      id: 'msg_1',
+      role: 'assistant',
+      status: 'completed',
+      content: [{ type: 'output_text', text: 'Hi', annotations: [] }],
+    },
+  ],
+  usage: USAGE,
+};
+const ANSWER = JSON.stringify(RESPONSE).replace('"usage"', '"x": 1.50, "usage"');
+
+let gateway: UsageGateway;
+let slug: string;
+let ask: Ask;
+let client: OpenAI;
+
+beforeAll(async () => {
+  gateway = await startUsageGateway();
+  slug = await gateway.virtualKey('openai-compatible');
+  ask = plainly(gateway, slug);
+  client = new OpenAI({ baseURL: `${gateway.app.url}/v1`, apiKey: ADMIN_KEY, maxRetries: 0 });
+});
+beforeEach(async () => {
+  await gateway.reset();
+  gateway.provider.forget();
+  gateway.provider.replyWith(text(ANSWER, 'application/json'));
+});
+afterAll(() => gateway.close());
+
+function events(...list: readonly { readonly type: string; readonly [field: string]: unknown }[]): Reply {
+  return (response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    for (const event of list) response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+    response.end();
+  };
+}
+
+describe('a response', () => {
+  it.each(['/v1/responses', '/responses', '/openai/v1/responses'])(
+    'passes byte for byte at %s, and is in the ledger',
+    async (path) => {
+      const body = '{"model":"m", "input":[{"role":"user","content":"\\u00e9"}],"store":false,"x":1.50}';
+      const headers = {
+        'content-type': 'application/json',
+        authorization: `Bearer ${ADMIN_KEY}`,
+        'x-gateway-virtual-key': slug,
+      };
+      const answer = await send(gateway.app.url + path, { headers, body });
+      expect([answer.status, answer.text]).toEqual([200, ANSWER]);
+      const call = onlyCall(gateway.provider);
+      expect([call.path.endsWith('/responses'), call.body]).toEqual([true, body]);
+      const [row] = await gateway.books.ledger(1);
+      expect(row).toMatchObject({ endpoint: 'responses', quantities: { input: 5, cache_read: 4, output: 5 } });
+    },
+  );
+
+  it('streams through the official SDK', async () => {
+    gateway.provider.replyWith(
+      events(
+        { type: 'response.created', sequence_number: 0, response: { ...RESPONSE, status: 'in_progress', usage: null } },
+        { type: 'response.output_text.delta', sequence_number: 1, item_id: 'msg_1', output_index: 0, delta: 'Hi' },
+        { type: 'response.completed', sequence_number: 2, response: RESPONSE },
+      ),
+    );
+    const stream = await client.responses.create({ model: `@${slug}/m`, input: 'Hello', stream: true });
+    const types: string[] = [];
+    for await (const event of stream) types.push(event.type);
+    expect(types).toEqual(['response.created', 'response.output_text.delta', 'response.completed']);
+    expect(JSON.parse(onlyCall(gateway.provider).body)).toEqual({ model: 'm', input: 'Hello', stream: true });
+    const [row] = await gateway.books.ledger(1);
+    expect(row).toMatchObject({ source: 'provider', quantities: { output: 5 } });
+  });
+
+  it.each([
+    [{ model: 'm', input: 'x' }, 'max_output_tokens'],
+    [{ model: 'm', input: 'x', max_output_tokens: 9, tools: [{ type: 'web_search' }] }, 'tools'],
+    [{ model: 'm', input: 'x', max_output_tokens: 9, previous_response_id: 'resp_0' }, 'input'],
+    [{ model: 'm', input: 'x', max_output_tokens: 9, background: true }, 'background'],
+  ])('is refused under a usage limit when it has no bound: %j', async (body, param) => {
+    await gateway.limit({ conditions: [{ key: 'endpoint', value: 'responses' }], type: 'tokens', credit_limit: 1e6 });
+    const answer = await ask('POST', '/responses', { body });
+    expect(refusalOf(answer)).toMatchObject({ status: 412, code: 'usage_not_bounded', param });
+    expect(gateway.provider.calls).toEqual([]);
+  });
+
+  it('needs a model', async () => {
+    expect(refusalOf(await ask('POST', '/responses', { body: { input: 'x' } }))).toMatchObject({
+      status: 400,
+      param: 'model',
+    });
+  });
+});
+
+describe('a completion', () => {
+  const COMPLETION = {
+    id: 'cmpl-1',
+    object: 'text_completion',
+    created: 1,
+    model: 'm',
+    choices: [{ text: ' world', index: 0, logprobs: null, finish_reason: 'stop' }],
+    usage: { prompt_tokens: 2, completion_tokens: 1, total_tokens: 3 },
+  };
+
+  it('reaches the official SDK, and the ledger', async () => {
+    gateway.provider.replyWith(text(JSON.stringify(COMPLETION), 'application/json'));
+    const { choices } = await client.completions.create({ model: `@${slug}/m`, prompt: 'Hello', suffix: '!' });
+    expect(choices[0]?.text).toBe(' world');
+    expect(onlyCall(gateway.provider).path).toMatch(/\/completions$/);
+    const [row] = await gateway.books.ledger(1);
+    expect(row).toMatchObject({ endpoint: 'completions', quantities: { input: 2, output: 1 } });
+  });
+
+  it('counts the output of each of its prompts', async () => {
+    await gateway.limit({ conditions: [{ key: 'endpoint', value: 'completions' }], type: 'tokens', credit_limit: 500 });
+    const body = { model: 'm', prompt: ['one', 'two', 'three'], max_tokens: 150 };
+    expect(refusalOf(await ask('POST', '/completions', { body }))).toMatchObject({
+      status: 412,
+      code: 'usage_limit_exceeded',
+    });
+    gateway.provider.replyWith(text(JSON.stringify(COMPLETION), 'application/json'));
+    expect((await ask('POST', '/completions', { body: { ...body, prompt: 'one' } })).status).toBe(200);
+  });
+});
