@@ -68,6 +68,27 @@ describe('a message', () => {
   });
 });
 
+describe('a count of tokens', () => {
+  it.each(['/v1/messages/count_tokens?beta=true', '/messages/count_tokens', '/anthropic/v1/messages/count_tokens'])(
+    'passes at %s, and costs nothing',
+    async (path) => {
+      const body = '{"model":"claude", "messages":[]}';
+      gateway.provider.replyWith(text('{"input_tokens": 7}', 'application/json'));
+      const answer = await post(body, {}, path);
+      expect([answer.status, answer.text]).toEqual([200, '{"input_tokens": 7}']);
+      const call = onlyCall(gateway.provider);
+      expect([call.path, call.body]).toEqual(['/v1/messages/count_tokens', body]);
+      expect(call.headers).toMatchObject({ 'anthropic-version': '2023-06-01' });
+      expect(await gateway.books.ledger(0)).toEqual([]);
+    },
+  );
+
+  it('is not there at a provider that has none, so that clients do without', async () => {
+    const answer = await post(BODY, { 'x-gateway-virtual-key': gateway.cohere }, '/v1/messages/count_tokens');
+    expect(refusal(answer)).toEqual([404, expect.objectContaining({ type: 'not_found_error' })]);
+  });
+});
+
 describe('an error of the gateway', () => {
   it.each([
     ['a body without a cap', { body: '{"model":"m"}' }, 400, 'invalid_request_error', 'validation_failed'],

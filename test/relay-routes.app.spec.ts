@@ -275,6 +275,7 @@ describe('a deletion', () => {
     assistants: 'assistant.deleted',
     threads: 'thread.deleted',
     'threads.messages': 'thread.message.deleted',
+    responses: 'response',
     vector_stores: 'vector_store.deleted',
     'vector_stores.files': 'vector_store.file.deleted',
     'fine_tuning.checkpoints.permissions': 'checkpoint.permission',

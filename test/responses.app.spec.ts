@@ -1,9 +1,10 @@
 // Responses and completions, from a client through the gateway to a provider and back.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import OpenAI from 'openai';
+import { eventually } from './support/eventually.js';
 import { onlyCall, type Reply, text } from './support/fake-provider.js';
 import { plainly, type Ask } from './support/openai-client.js';
-import { refusalOf, send } from './support/send.js';
+import { type Answer, jsonOf, refusalOf, send } from './support/send.js';
 import { ADMIN_KEY } from './support/test-app.js';
 import { startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
 
@@ -136,4 +137,104 @@ describe('a completion', () => {
     gateway.provider.replyWith(text(JSON.stringify(COMPLETION), 'application/json'));
     expect((await ask('POST', '/completions', { body: { ...body, prompt: 'one' } })).status).toBe(200);
   });
+});
+
+describe('operations beside a response', () => {
+  const COUNT = '{"object":"response.input_tokens", "input_tokens":11}';
+
+  it('counts tokens for nothing', async () => {
+    gateway.provider.replyWith(text(COUNT, 'application/json'));
+    const answer = await ask('POST', '/responses/input_tokens', { body: { model: `m`, input: 'x' } });
+    expect([answer.status, answer.text]).toEqual([200, COUNT]);
+    expect(onlyCall(gateway.provider).path).toMatch(/\/responses\/input_tokens$/);
+    expect(await gateway.books.ledger(0)).toEqual([]);
+  });
+
+  it('compacts, and charges it', async () => {
+    gateway.provider.replyWith(text(JSON.stringify({ id: 'resp_2', output: [], usage: USAGE }), 'application/json'));
+    expect((await ask('POST', '/responses/compact', { body: { model: 'm', input: 'x' } })).status).toBe(200);
+    expect(onlyCall(gateway.provider).path).toMatch(/\/responses\/compact$/);
+    const [row] = await gateway.books.ledger(1);
+    expect(row).toMatchObject({ endpoint: 'responses', quantities: { input: 5, output: 5 } });
+  });
+
+  it('does not compact under a usage limit with a model whose output has no known bound', async () => {
+    await gateway.limit({ conditions: [{ key: 'endpoint', value: 'responses' }], type: 'tokens', credit_limit: 1e6 });
+    const answer = await ask('POST', '/responses/compact', { body: { model: 'm', input: 'x', max_output_tokens: 5 } });
+    expect(refusalOf(answer)).toMatchObject({ status: 412, code: 'usage_not_bounded', param: 'model' });
+  });
+});
+
+describe('responses of isolated workspaces', () => {
+  let strict: string;
+  const keys: string[] = [];
+
+  beforeAll(async () => {
+    strict = await gateway.virtualKey('openai-compatible', { config: { isolation: 'strict' } });
+    for (const slug of ['response-team-a', 'response-team-b']) {
+      await ask('POST', '/workspaces', { body: { name: slug, slug } });
+      const key = { name: slug, workspace_id: slug, scopes: ['completions.write'] };
+      keys.push(String(jsonOf(await ask('POST', '/api-keys', { body: key }))['key']));
+    }
+  });
+
+  function as(team: number, method: string, path: string, body?: unknown): Promise<Answer> {
+    return ask(method, path, { body, headers: { 'x-gateway-api-key': keys[team], 'x-gateway-virtual-key': strict } });
+  }
+
+  it.each([
+    ['whole', false],
+    ['streamed', true],
+  ])('are read, continued and deleted by their own workspace alone: %s', async (form, stream) => {
+    const id = `resp_${form}`;
+    const done = { ...RESPONSE, id };
+    gateway.provider.replyWith(
+      stream
+        ? events({ type: 'response.created', response: done }, { type: 'response.completed', response: done })
+        : text(JSON.stringify(done), 'application/json'),
+    );
+    expect((await as(0, 'POST', '/responses', { model: 'm', input: 'x', stream })).status).toBe(200);
+    gateway.provider.replyWith(text(JSON.stringify({ ...done, object: 'response' }), 'application/json'));
+    await eventually(async () => (await as(0, 'GET', `/responses/${id}`)).status === 200);
+    expect((await as(0, 'POST', '/responses', { model: 'm', previous_response_id: id })).status).toBe(200);
+    gateway.provider.forget();
+    for (const [method, path, body] of [
+      ['GET', `/responses/${id}`, undefined],
+      ['GET', `/responses/${id}/input_items`, undefined],
+      ['POST', `/responses/${id}/cancel`, {}],
+      ['DELETE', `/responses/${id}`, undefined],
+      ['POST', '/responses', { model: 'm', previous_response_id: id }],
+      ['POST', '/responses', { model: 'm', Previous_Response_ID: id }],
+      ['POST', '/responses/input_tokens', { model: 'm', previous_response_id: id }],
+      ['POST', '/chat/completions', { model: 'm', messages: [{ content: [{ file: { file_id: 'file-of-a' } }] }] }],
+      ['POST', '/responses', { model: 'm', input: [{ type: 'item_reference', id: 'msg_of_a' }] }],
+    ] as const) {
+      expect(refusalOf(await as(1, method, path, body))).toMatchObject({ status: 404, code: 'not_found' });
+    }
+    expect(gateway.provider.calls).toEqual([]);
+  });
+
+  it('refuse a field that comes twice: the provider might read the other one', async () => {
+    const body = Buffer.from('{"model":"m","input":[{"file_id":"file-of-b","file_id":null}]}');
+    expect(refusalOf(await as(0, 'POST', '/responses', body))).toMatchObject({
+      status: 400,
+      code: 'validation_failed',
+    });
+    expect(gateway.provider.calls).toEqual([]);
+  });
+});
+
+describe('a key that may use certain models', () => {
+  it.each([{ models: ['other'] }, { fallbacks: [{ model: 'other' }] }])(
+    'cannot name others to turn to: %j',
+    async (more) => {
+      const created = await ask('POST', '/api-keys', {
+        body: { name: 'restricted', level: 'organisation', scopes: ['completions.write'], allowed_models: ['m'] },
+      });
+      const headers = { 'x-gateway-api-key': String(jsonOf(created)['key']) };
+      expect((await ask('POST', '/responses', { body: { model: 'm', input: 'x' }, headers })).status).toBe(200);
+      const answer = await ask('POST', '/responses', { body: { model: 'm', input: 'x', ...more }, headers });
+      expect(refusalOf(answer)).toMatchObject({ status: 403, code: 'model_not_allowed' });
+    },
+  );
 });

@@ -35,7 +35,7 @@ const NO_LOGIN = [
 /** Scopes that no route declares: they depend on what a request contains, or on who calls an MCP server. */
 const ASKED_ELSEWHERE = ['identities.assert', 'mcp.invoke', 'secret_references.use'];
 /** Areas whose objects, including their ids, belong to the provider: see relay-routes.app.spec.ts. */
-const RELAYED = /^\/v1\/(?:assistants|batches|files|fine_tuning|threads|uploads|vector_stores)(?:\/|$)/;
+const RELAYED = /^\/v1\/(?:assistants|batches|files|fine_tuning|responses|threads|uploads|vector_stores)(?:\/|$)/;
 /** Addresses of MCP servers, which speak JSON-RPC and authenticate callers themselves: see mcp-gateway.app.spec.ts. */
 const MCP = /^\/(?:\.well-known\/oauth-protected-resource\/)?:/;
 /** The gateway streams these bodies without reading them. */

@@ -128,6 +128,7 @@ describe('a call that starts work which is billed later', () => {
     'fine_tuning.graders.validate',
     'fine_tuning.jobs.cancel',
     'fine_tuning.jobs.pause',
+    'responses.cancel',
     'threads.create',
     'threads.messages.create',
     'threads.messages.update',

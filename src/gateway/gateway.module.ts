@@ -15,6 +15,6 @@ import { VirtualKeyFinder } from './virtual-key.finder.js';
 @Module({
   imports: [TypeOrmModule.forFeature([ProviderObject]), PoliciesModule, UpstreamModule, UsageModule, VirtualKeysModule],
   providers: [CallPrices, Isolation, ProviderCallService, RelayService, UsageMeter, UsedUpLimits, VirtualKeyFinder],
-  exports: [ProviderCallService, RelayService, VirtualKeyFinder],
+  exports: [Isolation, ProviderCallService, RelayService, VirtualKeyFinder],
 })
 export class GatewayModule {}

@@ -2,15 +2,15 @@ import { applyDecorators, Controller, HttpCode, Post, Req, Res } from '@nestjs/c
 import { ApiBody, ApiExcludeEndpoint, ApiOkResponse, ApiResponse, ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { ReadsMembers } from '../common/http/execution-context.js';
-import { isObject } from '../common/json/read.js';
+import { isObject, type JsonObject } from '../common/json/read.js';
 import { providerContextOf } from '../gateway/provider-context.decorator.js';
 import { MeteredByBound, ProviderRoute } from '../gateway/provider-route.decorator.js';
-import type { Dialect, InferenceFacts } from './dialects/dialect.types.js';
-import { anthropicMessages } from './dialects/anthropic-messages/messages.dialect.js';
+import type { Dialect, InferenceFacts, RelayedRequest } from './dialects/dialect.types.js';
+import { anthropicMessages, anthropicTokenCount } from './dialects/anthropic-messages/messages.dialect.js';
 import { openaiChat } from './dialects/openai-chat/chat.dialect.js';
 import { openaiCompletions } from './dialects/openai-completions/completions.dialect.js';
 import { openaiEmbeddings } from './dialects/openai-embeddings.dialect.js';
-import { openaiResponses } from './dialects/openai-responses/responses.dialect.js';
+import { openaiCompaction, openaiResponses, openaiTokenCount } from './dialects/openai-responses/responses.dialect.js';
 import { MessagesErrorResponse } from './messages-error.response.js';
 import { InferenceService } from './inference.service.js';
 
@@ -23,11 +23,19 @@ const UNCHANGED = "The provider's answer, unchanged.";
 const MAY_STREAM = `${UNCHANGED} Its events when the body has \`stream\`.`;
 
 /** The address of a call of a model, as a whole. */
-const ModelCall = (path: string, { members }: Pick<Dialect, 'members'>): MethodDecorator =>
+const ModelCall = (path: string, { members }: Pick<RelayedRequest, 'members'>): MethodDecorator =>
   applyDecorators(Relayed(path, members), MeteredByBound(), ApiBody(BODY));
 
+/** One that costs nothing. */
+const FreeCall = (path: string, { members }: Pick<RelayedRequest, 'members'>): MethodDecorator =>
+  applyDecorators(
+    Relayed(path, members),
+    ApiBody(BODY),
+    ApiOkResponse({ description: UNCHANGED, content: JSON_ANSWER }),
+  );
+
 /** The same call for clients whose address has no version, or names the API. */
-const SameCall = (paths: string[], { members }: Pick<Dialect, 'members'>): MethodDecorator =>
+const SameCall = (paths: string[], { members }: Pick<RelayedRequest, 'members'>): MethodDecorator =>
   applyDecorators(Relayed(paths, members), ApiExcludeEndpoint());
 
 const Relayed = (path: string | string[], members: ReadonlySet<string>): MethodDecorator =>
@@ -99,12 +107,54 @@ export class InferenceController {
     return this.run(anthropicMessages, request, response);
   }
 
+  /** Makes the input of a response shorter. */
+  @ModelCall('v1/responses/compact', openaiCompaction)
+  @ApiOkResponse({ description: UNCHANGED, content: JSON_ANSWER })
+  compactResponse(@Req() request: Request, @Res() response: Response): Promise<void> {
+    return this.run(openaiCompaction, request, response);
+  }
+
+  @SameCall(['responses/compact', 'openai/v1/responses/compact'], openaiCompaction)
+  compactResponseElsewhere(@Req() request: Request, @Res() response: Response): Promise<void> {
+    return this.run(openaiCompaction, request, response);
+  }
+
+  /** Counts the tokens of the input of a response. */
+  @FreeCall('v1/responses/input_tokens', openaiTokenCount)
+  countResponseTokens(@Req() request: Request, @Res() response: Response): Promise<void> {
+    return this.runFree(openaiTokenCount, request, response);
+  }
+
+  @SameCall(['responses/input_tokens', 'openai/v1/responses/input_tokens'], openaiTokenCount)
+  countResponseTokensElsewhere(@Req() request: Request, @Res() response: Response): Promise<void> {
+    return this.runFree(openaiTokenCount, request, response);
+  }
+
+  /** Counts the tokens of a conversation in the format of Anthropic's API. */
+  @FreeCall('v1/messages/count_tokens', anthropicTokenCount)
+  @ApiResponse({ status: 'default', description: 'Any other error.', type: MessagesErrorResponse })
+  countMessageTokens(@Req() request: Request, @Res() response: Response): Promise<void> {
+    return this.runFree(anthropicTokenCount, request, response);
+  }
+
+  @SameCall(['messages/count_tokens', 'anthropic/v1/messages/count_tokens'], anthropicTokenCount)
+  countMessageTokensElsewhere(@Req() request: Request, @Res() response: Response): Promise<void> {
+    return this.runFree(anthropicTokenCount, request, response);
+  }
+
   private run<Facts extends InferenceFacts>(
     dialect: Dialect<Facts>,
     request: Request,
     response: Response,
   ): Promise<void> {
-    const members = isObject(request.body) ? request.body : {};
-    return this.inference.run(dialect, providerContextOf(request, response), members, response);
+    return this.inference.run(dialect, providerContextOf(request, response), membersOf(request), response);
   }
+
+  private runFree(call: RelayedRequest, request: Request, response: Response): Promise<void> {
+    return this.inference.runFree(call, providerContextOf(request, response), membersOf(request), response);
+  }
+}
+
+function membersOf({ body }: Request): JsonObject {
+  return isObject(body) ? body : {};
 }

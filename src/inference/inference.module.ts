@@ -1,12 +1,18 @@
 import { Module } from '@nestjs/common';
 import { GatewayModule } from '../gateway/gateway.module.js';
 import { UpstreamModule } from '../upstream/upstream.module.js';
+import { relayController } from '../gateway/relay/relay-controller.js';
 import { InferenceController } from './inference.controller.js';
 import { InferenceService } from './inference.service.js';
+import { IsolatedCalls } from './isolated-calls.js';
+import { RESPONSE_PROVIDERS, RESPONSE_ROUTES } from './response.routes.js';
 
 @Module({
   imports: [GatewayModule, UpstreamModule],
-  controllers: [InferenceController],
-  providers: [InferenceService],
+  controllers: [
+    InferenceController,
+    relayController({ tag: 'Inference', routes: RESPONSE_ROUTES, providers: RESPONSE_PROVIDERS }),
+  ],
+  providers: [InferenceService, IsolatedCalls],
 })
 export class InferenceModule {}

@@ -3,22 +3,26 @@ import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
 import { ERROR_CODES } from '../common/errors/error-codes.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
+import { walkFields } from '../common/json/fields.js';
 import type { JsonObject } from '../common/json/read.js';
 import { AppConfig } from '../config/environment.js';
+import { assertEveryModelAllowed, restrictsModels } from '../gateway/model-access.js';
 import type { BillableStream } from '../gateway/billable-use.js';
 import type { ProviderContext } from '../gateway/provider-context.decorator.js';
-import { ProviderCallService } from '../gateway/provider-call.service.js';
+import { type ProviderOperation, ProviderCallService } from '../gateway/provider-call.service.js';
 import { passedHeaders } from '../upstream/passed-headers.js';
 import { OfferedEndpoints } from '../upstream/providers/offered-endpoints.js';
 import { ProviderRegistry } from '../upstream/providers/provider.registry.js';
 import { firstHeader, type UpstreamAnswer, type UpstreamHead } from '../upstream/upstream.types.js';
 import { modelFacts } from '../usage/models/model-catalogue.js';
-import type { Dialect, InferenceFacts } from './dialects/dialect.types.js';
+import type { Dialect, InferenceFacts, RelayedRequest } from './dialects/dialect.types.js';
 import { anthropicMessages } from './dialects/anthropic-messages/messages.dialect.js';
 import { openaiChat } from './dialects/openai-chat/chat.dialect.js';
 import { openaiCompletions } from './dialects/openai-completions/completions.dialect.js';
 import { openaiEmbeddings } from './dialects/openai-embeddings.dialect.js';
+import { readModel } from './dialects/read-facts.js';
 import { openaiResponses } from './dialects/openai-responses/responses.dialect.js';
+import { IsolatedCalls } from './isolated-calls.js';
 
 const DIALECTS = [openaiChat, openaiCompletions, openaiResponses, openaiEmbeddings, anthropicMessages];
 /** Of an error of the provider, what its caller gets besides its body and status. */
@@ -31,6 +35,7 @@ const STREAM_HEADERS = { 'cache-control': 'no-cache, no-transform', 'x-accel-buf
 export class InferenceService {
   constructor(
     private readonly calls: ProviderCallService,
+    private readonly isolated: IsolatedCalls,
     private readonly providers: ProviderRegistry,
     private readonly config: AppConfig,
     offered: OfferedEndpoints,
@@ -40,7 +45,7 @@ export class InferenceService {
     }
   }
 
-  /** @param members of the body that the dialect reads */
+  /** A call that costs. @param members of the body that the dialect reads */
   async run<Facts extends InferenceFacts>(
     dialect: Dialect<Facts>,
     context: ProviderContext,
@@ -48,42 +53,79 @@ export class InferenceService {
     response: Response,
   ): Promise<void> {
     const facts = dialect.readFacts(members);
-    const { provider, credential } = context.virtualKey;
-    const path = provider.dialects?.[dialect.slug]?.(facts.model, credential.options);
-    if (path === undefined || context.bytes === undefined) throw this.notSpoken(dialect);
+    const target = await this.targetOf(dialect, context, facts.model);
+    const { provider } = context.virtualKey;
     const call = {
       facts,
-      bytes: context.bytes,
+      bytes: target.bytes,
       knownModel: modelFacts(provider.slug, facts.model),
       hidesReasoning: provider.hidesReasoning === true,
+    };
+    let recorded: Promise<void> | undefined;
+    const onId = (id: string): void => {
+      if (dialect.creates === undefined) return;
+      recorded = this.isolated.record(context, dialect.creates, id);
+      // Of a stream, the failure is in the log.
+      recorded.catch(() => undefined);
     };
     const use: BillableStream = {
       endpoint: dialect.endpoint,
       model: facts.model,
       estimate: () => dialect.estimate(call),
-      newMeter: () => dialect.newMeter(call),
+      newMeter: () => dialect.newMeter(call, onId),
     };
-    let refused: UpstreamAnswer | undefined;
-    const operation = {
-      operation: dialect.endpoint,
-      model: facts.model,
-      request: {
-        method: 'POST',
-        path,
-        headers: dialect.headersOf?.(response.req.headers),
-        bytes: dialect.bodyOf(call),
-      } as const,
-      retry: 'connect' as const,
-      noteRefusal: (answer: UpstreamAnswer) => void (refused = answer),
+    const streams = {
+      takesEvents: facts.isStream,
+      defaultTimeoutMs: this.config.INFERENCE_TIMEOUT_MS,
+      sinkFor: (head: UpstreamHead) => (isStream(head) ? beginStream(dialect, response, head) : undefined),
     };
-    try {
-      const streams = {
-        takesEvents: facts.isStream,
-        defaultTimeoutMs: this.config.INFERENCE_TIMEOUT_MS,
-        sinkFor: (head: UpstreamHead) => (isStream(head) ? beginStream(dialect, response, head) : undefined),
-      };
+    await this.passingErrors(context, response, async (noteRefusal) => {
+      const operation = operationOf(dialect, facts.model, target.path, dialect.bodyOf(call), response, noteRefusal);
       const answer = await this.calls.streamBillable(context, operation, use, streams);
-      if (answer.body !== undefined) reply(response, { ...answer, body: answer.body });
+      if (answer.body === undefined) return;
+      await recorded;
+      reply(response, { ...answer, body: answer.body });
+    });
+  }
+
+  /** A call that is free. @param members of the body that are read */
+  async runFree(
+    request: RelayedRequest,
+    context: ProviderContext,
+    members: JsonObject,
+    response: Response,
+  ): Promise<void> {
+    const model = readModel(members);
+    const { path, bytes } = await this.targetOf(request, context, model);
+    await this.passingErrors(context, response, async (noteRefusal) => {
+      reply(response, await this.calls.run(context, operationOf(request, model, path, bytes, response, noteRefusal)));
+    });
+  }
+
+  /** @throws GatewayError `provider_not_supported`, `operation_not_offered`, `model_not_allowed`, `not_found` */
+  private async targetOf(
+    request: RelayedRequest,
+    context: ProviderContext,
+    model: string,
+  ): Promise<{ readonly path: string; readonly bytes: Buffer }> {
+    const { virtualKey, principal, bytes } = context;
+    const { provider, credential } = virtualKey;
+    const path = provider.dialects?.[request.slug]?.(model, credential.options);
+    if (path === undefined || bytes === undefined) throw this.notSpoken(request);
+    if (restrictsModels(principal) && namesOtherModels(bytes)) assertEveryModelAllowed(principal);
+    await this.isolated.assertOwn(context, request.uses, bytes);
+    return { path: path + (request.suffix ?? ''), bytes };
+  }
+
+  /** An error of the provider passes as the provider words it: clients recover by these words. */
+  private async passingErrors(
+    context: ProviderContext,
+    response: Response,
+    work: (noteRefusal: (answer: UpstreamAnswer) => void) => Promise<void>,
+  ): Promise<void> {
+    let refused: UpstreamAnswer | undefined;
+    try {
+      await work((answer) => void (refused = answer));
     } catch (error) {
       if (refused === undefined || !(error instanceof GatewayError) || error.provider === undefined) throw error;
       context.request.facts.error_code = error.code;
@@ -99,9 +141,11 @@ export class InferenceService {
       .map(({ slug }) => slug);
   }
 
-  private notSpoken({ slug }: Pick<Dialect, 'slug'>): GatewayError {
-    const message = `${ERROR_CODES.provider_not_supported.message} These do: ${this.speakersOf(slug).join(', ')}.`;
-    return new GatewayError('provider_not_supported', { message });
+  private notSpoken({ slug, suffix }: Pick<RelayedRequest, 'slug' | 'suffix'>): GatewayError {
+    // Clients do without what is not there.
+    const code = suffix === undefined ? 'provider_not_supported' : 'operation_not_offered';
+    const message = `${ERROR_CODES[code].message} These providers do: ${this.speakersOf(slug).join(', ')}.`;
+    return new GatewayError(code, { message });
   }
 }
 
@@ -129,7 +173,35 @@ function reply(response: Response, { status, headers, body }: UpstreamAnswer): v
   response.end(body);
 }
 
-/** As the provider words it: clients recover by these words. */
+function operationOf(
+  request: RelayedRequest,
+  model: string,
+  path: string,
+  bytes: Buffer,
+  { req }: Response,
+  noteRefusal: (answer: UpstreamAnswer) => void,
+): ProviderOperation {
+  const headers = request.headersOf?.(req.headers);
+  return {
+    operation: request.endpoint,
+    model,
+    request: { method: 'POST', path, headers, bytes },
+    retry: 'connect',
+    noteRefusal,
+  };
+}
+
+/** Providers may turn to these when the model does not answer. */
+const OTHER_MODELS: ReadonlySet<string> = new Set(['models', 'fallbacks']);
+
+function namesOtherModels(body: Buffer): boolean {
+  let found = false;
+  const isWhole = walkFields(body, ({ name, depth, isNull }) => {
+    found ||= depth === 1 && !isNull && OTHER_MODELS.has(name);
+  });
+  return found || !isWhole;
+}
+
 function replyRefusal(response: Response, answer: UpstreamAnswer): void {
   for (const [name, value] of Object.entries(passedHeaders(answer.headers))) response.setHeader(name, value);
   for (const name of ERROR_HEADERS) {

@@ -11,7 +11,12 @@ export type ProviderObjectKind =
   | 'upload_part'
   | 'fine_tuning.job'
   /** A model, or a checkpoint of one, that a fine-tuning job has made. */
-  | 'fine_tuned_model';
+  | 'fine_tuned_model'
+  | 'response'
+  // What is not recorded is nobody's own.
+  | 'conversation'
+  | 'container'
+  | 'audio';
 
 /** A parameter or field that names an object of the provider. */
 export interface ObjectReference {

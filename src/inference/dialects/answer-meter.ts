@@ -16,6 +16,8 @@ export interface AnswerForm {
   readonly outputFields: readonly string[];
   /** The counts of an event or of a whole answer, on top of those that came before; undefined where it has none. */
   readonly usageIn: (message: JsonObject, before: Counts | undefined) => Counts | undefined;
+  /** The id of what the answer makes, in a whole answer or in an event. */
+  readonly idIn?: (message: JsonObject) => string | undefined;
   /** Whether an event has the usage and nothing else. */
   readonly isUsageAlone?: (event: JsonObject) => boolean;
 }
@@ -25,6 +27,8 @@ export interface MeterOptions {
   readonly hidesUsage: boolean;
   /** What came of a stream that was cut says nothing about what the model wrote. */
   readonly hidesReasoning: boolean;
+  /** Gets the id of what the answer makes, once. */
+  readonly onId?: ((id: string) => void) | undefined;
 }
 
 /** Meters an answer: one JSON object, or a stream of events. */
@@ -35,11 +39,14 @@ export class AnswerMeter implements StreamMeter {
   #isWhole: boolean | undefined;
   /** An event was too long: the rest passes unread. */
   #isBlind = false;
+  #needsId: boolean;
 
   constructor(
     private readonly form: AnswerForm,
     private readonly options: MeterOptions,
-  ) {}
+  ) {
+    this.#needsId = options.onId !== undefined && form.idIn !== undefined;
+  }
 
   push(chunk: Buffer): Buffer {
     if (this.#isBlind) return chunk;
@@ -47,7 +54,10 @@ export class AnswerMeter implements StreamMeter {
     this.#isWhole ??= chunk.find((byte) => byte > 0x20) === OPEN_BRACE;
     if (this.#isWhole) {
       const answer = parseForeignJson(chunk);
-      if (isObject(answer)) this.#counts = this.form.usageIn(answer, undefined);
+      if (isObject(answer)) {
+        this.#noteId(answer);
+        this.#counts = this.form.usageIn(answer, undefined);
+      }
       return chunk;
     }
     return this.options.hidesUsage ? this.#passEvents(chunk) : this.#watchEvents(chunk);
@@ -93,13 +103,21 @@ export class AnswerMeter implements StreamMeter {
     }
   }
 
+  #noteId(message: JsonObject): void {
+    const id = this.#needsId ? this.form.idIn?.(message) : undefined;
+    if (id === undefined) return;
+    this.#needsId = false;
+    this.options.onId?.(id);
+  }
+
   /** Whether the event has the usage, and nothing else. */
   #read(event: Buffer): boolean {
     for (const field of this.form.outputFields) this.#outputBytes += textBytes(event, field);
-    if (!event.includes(USAGE)) return false;
+    if (!this.#needsId && !event.includes(USAGE)) return false;
     const { data = '' } = readEvent(event);
     const message = parseForeignJson(data);
     if (!isObject(message)) return false;
+    this.#noteId(message);
     const counts = this.form.usageIn(message, this.#counts);
     if (counts === undefined) return false;
     this.#counts = counts;

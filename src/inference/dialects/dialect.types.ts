@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { GatewayError } from '../../common/errors/gateway.error.js';
 import type { JsonObject } from '../../common/json/read.js';
 import type { StreamMeter, UsageEstimate } from '../../gateway/billable-use.js';
+import type { ObjectReference, ProviderObjectKind } from '../../gateway/relay/relay-route.js';
 import type { DialectSlug } from '../../upstream/providers/provider.types.js';
 import type { ModelFacts } from '../../usage/models/model-catalogue.js';
 
@@ -23,24 +24,35 @@ export interface InferenceCall<Facts extends InferenceFacts = InferenceFacts> {
   readonly hidesReasoning: boolean;
 }
 
+/** A request in the form of a provider's API, which is relayed as it is. */
+export interface RelayedRequest {
+  readonly slug: DialectSlug;
+  /** For policies and the ledger. */
+  readonly endpoint: string;
+  /** Behind the path of the dialect, for another operation of it: `/count_tokens`. */
+  readonly suffix?: string;
+  /** Objects of the provider in the body, in fields of this name at any depth. */
+  readonly uses: readonly ObjectReference[];
+  /** The members of the body that are read; `model` is one. */
+  readonly members: ReadonlySet<string>;
+  /** The headers of the caller that its provider gets; by default none. */
+  headersOf?(headers: IncomingHttpHeaders): Readonly<Record<string, string>>;
+}
+
 /**
  * A form of requests and answers. Bodies pass as they are: a dialect reads what limits and the ledger need, and checks nothing
  * else. Pure.
  */
-export interface Dialect<Facts extends InferenceFacts = InferenceFacts> {
-  readonly slug: DialectSlug;
-  /** For policies and the ledger. */
-  readonly endpoint: string;
-  /** The members of the body that `readFacts` is given. */
-  readonly members: ReadonlySet<string>;
+export interface Dialect<Facts extends InferenceFacts = InferenceFacts> extends RelayedRequest {
+  /** What an answer makes at the provider, under the `id` of the answer. */
+  readonly creates?: ProviderObjectKind;
   /** @throws GatewayError `validation_failed` */
   readFacts(members: JsonObject): Facts;
   estimate(call: InferenceCall<Facts>): UsageEstimate;
   /** The body for the provider: the caller's, but for what the gateway needs in the answer. */
   bodyOf(call: InferenceCall<Facts>): Buffer;
-  newMeter(call: InferenceCall<Facts>): StreamMeter;
-  /** The headers of the caller that its provider gets; by default none. */
-  headersOf?(headers: IncomingHttpHeaders): Readonly<Record<string, string>>;
+  /** @param onId gets the id of the answer as soon as it has come, where the dialect creates something */
+  newMeter(call: InferenceCall<Facts>, onId?: (id: string) => void): StreamMeter;
   /** The event that ends a stream with an error of the gateway. */
   toErrorEvent(error: GatewayError): string;
 }

@@ -12,6 +12,7 @@ const OPTIONS = { hidesUsage: false, hidesReasoning: false };
 export const openaiEmbeddings: Dialect = {
   slug: 'openai-embeddings',
   endpoint: 'embeddings',
+  uses: [{ kind: 'file', name: 'file_id' }],
   members: new Set(['model']),
   readFacts: (members: JsonObject): InferenceFacts => ({ model: readModel(members), isStream: false }),
   estimate: ({ bytes }) => {

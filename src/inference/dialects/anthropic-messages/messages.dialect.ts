@@ -2,10 +2,11 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { invalidField } from '../../../common/errors/gateway.error.js';
 import { isObject, type JsonObject } from '../../../common/json/read.js';
 import type { UsageEstimate } from '../../../gateway/billable-use.js';
+import type { ObjectReference } from '../../../gateway/relay/relay-route.js';
 import { ANTHROPIC_VERSION } from '../../../upstream/providers/anthropic.provider.js';
 import type { Counts } from '../../../usage/units.js';
 import { type AnswerForm, AnswerMeter } from '../answer-meter.js';
-import type { Dialect, InferenceCall, InferenceFacts } from '../dialect.types.js';
+import type { Dialect, InferenceCall, InferenceFacts, RelayedRequest } from '../dialect.types.js';
 import { readModel, readSwitch } from '../read-facts.js';
 import { readMessagesInput } from './messages-input.js';
 import { toMessagesErrorEvent } from './messages-refusal.js';
@@ -13,6 +14,10 @@ import { readMessagesUsage } from './messages-usage.js';
 
 const MEMBERS: ReadonlySet<string> = new Set(['model', 'stream', 'max_tokens', 'thinking']);
 
+const USES: readonly ObjectReference[] = [
+  { kind: 'file', name: 'file_id' },
+  { kind: 'container', name: 'container' },
+];
 const OWN_HEADERS = 'anthropic-';
 const MAX_HEADERS = 32;
 const MAX_HEADER = 4_096;
@@ -36,6 +41,7 @@ const ANSWER: AnswerForm = {
 export const anthropicMessages: Dialect<MessagesFacts> = {
   slug: 'anthropic-messages',
   endpoint: 'messages',
+  uses: USES,
   members: MEMBERS,
   readFacts: (members: JsonObject): MessagesFacts => ({
     model: readModel(members),
@@ -78,3 +84,13 @@ function readCap({ max_tokens: cap }: JsonObject): number {
 function thinksIn({ thinking }: JsonObject): boolean {
   return isObject(thinking) && thinking['type'] !== 'disabled';
 }
+
+/** Counts the tokens of a request: free. Source: https://docs.anthropic.com/en/api/messages-count-tokens, read 2026-11-27. */
+export const anthropicTokenCount: RelayedRequest = {
+  slug: 'anthropic-messages',
+  endpoint: 'messages',
+  suffix: '/count_tokens',
+  uses: USES,
+  members: new Set(['model']),
+  headersOf,
+};

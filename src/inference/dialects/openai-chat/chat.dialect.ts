@@ -8,15 +8,19 @@ import { outputBound } from '../output-bound.js';
 import { CHAT_ANSWER } from './chat-answer.js';
 import { CHAT_MEMBERS, type ChatFacts, readChatFacts } from './chat-facts.js';
 
-/** Searches add input: OpenAI's, xAI's, OpenRouter's. */
+/** Searches of OpenAI, xAI and OpenRouter add input, and other models, as at OpenRouter, have other prices. */
 const BOUND_MEMBERS: BoundMembers = {
-  unbounded: new Set(['web_search_options', 'search_parameters', 'plugins']),
+  unbounded: new Set(['web_search_options', 'search_parameters', 'plugins', 'models']),
   unseen: new Set(),
 };
 
 export const openaiChat: Dialect<ChatFacts> = {
   slug: 'openai-chat',
   endpoint: 'chat',
+  uses: [
+    { kind: 'file', name: 'file_id' },
+    { kind: 'audio', name: 'audio' },
+  ],
   members: CHAT_MEMBERS,
   readFacts: readChatFacts,
   estimate,

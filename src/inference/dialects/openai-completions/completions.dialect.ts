@@ -25,6 +25,7 @@ export interface CompletionsFacts extends InferenceFacts, StreamForm {
 export const openaiCompletions: Dialect<CompletionsFacts> = {
   slug: 'openai-completions',
   endpoint: 'completions',
+  uses: [],
   members: new Set(['model', 'stream', 'stream_options', 'max_tokens', 'n', 'best_of']),
   readFacts,
   estimate,

@@ -1,8 +1,9 @@
 import type { GatewayError } from '../../../common/errors/gateway.error.js';
-import { isObject, type JsonObject } from '../../../common/json/read.js';
+import { isObject, type JsonObject, stringOrUndefined } from '../../../common/json/read.js';
 import type { UsageEstimate } from '../../../gateway/billable-use.js';
+import type { ObjectReference } from '../../../gateway/relay/relay-route.js';
 import { type AnswerForm, AnswerMeter } from '../answer-meter.js';
-import type { Dialect, InferenceCall, InferenceFacts } from '../dialect.types.js';
+import type { Dialect, InferenceCall, InferenceFacts, RelayedRequest } from '../dialect.types.js';
 import { type BoundMembers, readOpenaiInput } from '../openai-input.js';
 import { outputBound, readCount } from '../output-bound.js';
 import { readModel, readSwitch } from '../read-facts.js';
@@ -21,7 +22,17 @@ const BOUND_MEMBERS: BoundMembers = {
   unseen: new Set(['previous_response_id', 'conversation', 'prompt']),
 };
 
+const USES: readonly ObjectReference[] = [
+  { kind: 'file', name: 'file_id' },
+  { kind: 'file', name: 'file_ids' },
+  { kind: 'vector_store', name: 'vector_store_ids' },
+  { kind: 'response', name: 'previous_response_id' },
+  { kind: 'conversation', name: 'conversation' },
+  { kind: 'container', name: 'container' },
+];
+
 const ANSWER: AnswerForm = {
+  idIn: ({ id, response }) => stringOrUndefined(isObject(response) ? response['id'] : id),
   outputFields: ['"delta":'],
   usageIn: ({ usage, response }) => readResponsesUsage(isObject(response) ? response['usage'] : usage),
 };
@@ -30,6 +41,8 @@ const ANSWER: AnswerForm = {
 export const openaiResponses: Dialect<ResponsesFacts> = {
   slug: 'openai-responses',
   endpoint: 'responses',
+  uses: USES,
+  creates: 'response',
   members: new Set(['model', 'stream', 'max_output_tokens', 'background']),
   readFacts: (members: JsonObject): ResponsesFacts => ({
     model: readModel(members),
@@ -40,7 +53,28 @@ export const openaiResponses: Dialect<ResponsesFacts> = {
   estimate,
   bodyOf: ({ bytes }) => bytes,
   toErrorEvent: toFailedEvent,
-  newMeter: ({ hidesReasoning }) => new AnswerMeter(ANSWER, { hidesUsage: false, hidesReasoning }),
+  newMeter: ({ hidesReasoning }, onId) => new AnswerMeter(ANSWER, { hidesUsage: false, hidesReasoning, onId }),
+};
+
+/** Makes a conversation shorter. Its answer has no cap. */
+export const openaiCompaction: Dialect<ResponsesFacts> = {
+  ...openaiResponses,
+  suffix: '/compact',
+  members: new Set(['model']),
+  readFacts: (members) => ({ model: readModel(members), isStream: false, outputCap: undefined, isInBackground: false }),
+  estimate: (call) => {
+    const bound = estimate(call);
+    return bound.unbounded === 'max_output_tokens' ? { ...bound, unbounded: 'model' } : bound;
+  },
+};
+
+/** Counts the tokens of a request: free. */
+export const openaiTokenCount: RelayedRequest = {
+  slug: 'openai-responses',
+  endpoint: 'responses',
+  suffix: '/input_tokens',
+  uses: USES,
+  members: new Set(['model']),
 };
 
 function estimate({ facts, bytes, knownModel }: InferenceCall<ResponsesFacts>): UsageEstimate {

@@ -1,0 +1,60 @@
+import { Injectable } from '@nestjs/common';
+import { GatewayError } from '../common/errors/gateway.error.js';
+import { walkFields } from '../common/json/fields.js';
+import { isObject, parseForeignJson } from '../common/json/read.js';
+import type { ProviderContext } from '../gateway/provider-context.decorator.js';
+import { Isolation } from '../gateway/relay/isolation.js';
+import type { ObjectReference, ProviderObjectKind } from '../gateway/relay/relay-route.js';
+
+/** Calls of models through virtual keys that separate the workspaces of a shared provider account (`isolation: strict`). */
+@Injectable()
+export class IsolatedCalls {
+  constructor(private readonly isolation: Isolation) {}
+
+  /**
+   * Refuses a body that names objects of others. Checks nothing without isolation.
+   * @throws GatewayError `not_found`, which does not reveal whether the object exists; `validation_failed`
+   */
+  async assertOwn(context: ProviderContext, uses: readonly ObjectReference[], body: Buffer): Promise<void> {
+    const ownership = this.isolation.ownershipOf(context);
+    if (!ownership.strict) return;
+    const objects = { about: undefined, lists: undefined, uses };
+    await this.isolation.assertOwn(ownership, objects, { params: {}, query: {}, body: readUnambiguously(body) });
+  }
+
+  /**
+   * Remembers whose object it is. Records nothing without isolation: there are as many as there are calls.
+   * @throws GatewayError `store_unavailable`
+   */
+  async record(context: ProviderContext, kind: ProviderObjectKind, id: string): Promise<void> {
+    const ownership = this.isolation.ownershipOf(context);
+    if (ownership.strict)
+      await this.isolation.record(ownership, { creates: { kind, idField: 'id' }, produces: [] }, { id });
+  }
+}
+
+/** Of a field that comes twice, the provider might read the one that was not checked. */
+function readUnambiguously(body: Buffer): Readonly<Record<string, unknown>> {
+  const parsed = parseForeignJson(body);
+  if (!isObject(parsed))
+    throw new GatewayError('validation_failed', { message: 'The request body is not valid JSON.' });
+  let fields = 0;
+  let refers = false;
+  const isWhole = walkFields(body, ({ name, text }) => {
+    fields += 1;
+    refers ||= name === 'type' && text === 'item_reference';
+  });
+  if (!isWhole || fields !== fieldsIn(parsed)) {
+    const message = 'No field may come twice in a body: the virtual key isolates workspaces.';
+    throw new GatewayError('validation_failed', { message });
+  }
+  // Whose item it is, is not known.
+  if (refers) throw new GatewayError('not_found', { param: 'input' });
+  return parsed;
+}
+
+function fieldsIn(value: unknown): number {
+  if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + fieldsIn(item), 0);
+  if (!isObject(value)) return 0;
+  return Object.values(value).reduce<number>((sum, item) => sum + 1 + fieldsIn(item), 0);
+}

@@ -1,0 +1,55 @@
+// Stored responses of the OpenAI API. Source: https://platform.openai.com/docs/api-reference/responses, read 2026-11-27.
+import { OrderedCursorQuery } from '../common/pagination/cursor.query.js';
+import type { ResourceProvider } from '../gateway/relay/operation.types.js';
+import type { RelayRoute } from '../gateway/relay/relay-route.js';
+
+const RESPONSE = { kind: 'response', name: 'response_id' } as const;
+const PATH = '/responses/{response_id}';
+const SCOPE = 'completions.write';
+
+export const RESPONSE_PROVIDERS: readonly ResourceProvider[] = [
+  { kind: 'relay', slug: 'openai' },
+  { kind: 'relay', slug: 'azure-openai' },
+  { kind: 'relay', slug: 'openai-compatible' },
+];
+
+export const RESPONSE_ROUTES: readonly RelayRoute[] = [
+  {
+    kind: 'retrieve',
+    operation: 'responses.retrieve',
+    operationId: 'retrieveModelResponse',
+    summary: 'Retrieves a stored response.',
+    path: PATH,
+    scope: SCOPE,
+    about: RESPONSE,
+  },
+  {
+    kind: 'items',
+    operation: 'responses.input_items.list',
+    operationId: 'listResponseInputItems',
+    summary: 'Lists the input of a stored response.',
+    path: `${PATH}/input_items`,
+    scope: SCOPE,
+    query: OrderedCursorQuery,
+    about: RESPONSE,
+  },
+  {
+    kind: 'action',
+    operation: 'responses.cancel',
+    operationId: 'cancelModelResponse',
+    summary: 'Cancels a response that is made in the background.',
+    path: `${PATH}/cancel`,
+    scope: SCOPE,
+    about: RESPONSE,
+  },
+  {
+    kind: 'delete',
+    operation: 'responses.delete',
+    operationId: 'deleteModelResponse',
+    summary: 'Deletes a stored response.',
+    path: PATH,
+    scope: SCOPE,
+    about: RESPONSE,
+    deletes: { idParam: 'response_id', object: 'response' },
+  },
+];
