@@ -13,7 +13,7 @@ export type ProviderObjectKind =
   /** A model, or a checkpoint of one, that a fine-tuning job has made. */
   | 'fine_tuned_model'
   | 'response'
-  // What is not recorded is nobody's own.
+  // No route records these: no workspace owns them.
   | 'conversation'
   | 'container'
   | 'audio';
