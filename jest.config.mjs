@@ -8,7 +8,7 @@ const SPECS = {
 function project(name, more) {
   return {
     displayName: name,
-    roots: ['<rootDir>/src', '<rootDir>/test'],
+    roots: ['<rootDir>/src', '<rootDir>/test', '<rootDir>/scripts'],
     testMatch: [SPECS[name]],
     runner: './test/support/runner/runner.mjs',
     transform: {},

@@ -17,6 +17,7 @@ const SETTINGS = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', '
 const WORKER = 'src/database/embedded/pglite.worker.js';
 // Read when the gateway starts.
 const SQL_FOLDERS = ['migrations/baseline', 'migrations/functions'];
+const TABLES = ['src/usage/snapshot/prices.csv', 'src/usage/snapshot/models.csv'];
 // A builder that was killed leaves its folder behind; no build takes nearly this long.
 const ABANDONED_AFTER_MS = 10 * 60_000;
 
@@ -42,6 +43,7 @@ async function build(wanted) {
     writeFileSync(config, JSON.stringify({ extends: join(ROOT, 'tsconfig.build.json'), compilerOptions }));
     await compile(relative(ROOT, config));
     if (existsSync(join(ROOT, WORKER)) && !existsSync(join(out, WORKER))) cpSync(join(ROOT, WORKER), join(out, WORKER));
+    for (const file of TABLES) cpSync(join(ROOT, file), join(out, file));
     for (const folder of SQL_FOLDERS) cpSync(join(ROOT, folder), join(out, folder), { recursive: true });
     writeFileSync(join(out, STAMP), wanted);
     putInPlace(out, wanted);
@@ -96,7 +98,7 @@ function putInPlace(out, wanted) {
 /** A digest of everything the build reads. Contents, not times: a checkout that goes back and forth must be noticed too. */
 function fingerprint() {
   const hash = createHash('sha256');
-  for (const file of [...SETTINGS, ...SOURCE_FOLDERS.flatMap(sourceFilesIn)]) {
+  for (const file of [...SETTINGS, ...TABLES, ...SOURCE_FOLDERS.flatMap(sourceFilesIn)]) {
     hash.update(`${file}\n`).update(readFileSync(join(ROOT, file)));
   }
   return hash.digest('hex');

@@ -88,6 +88,11 @@ describe('pricedNames', () => {
     ['bedrock', ID, [[ID]]],
     ['azure-ai', 'cohere.Our-reranker', [['our-reranker', 'cohere.our-reranker']]],
     ['cohere', ' Rerank-v3.5', [['rerank-v3.5']]],
+    ['openai', 'GPT-5.5-2026-04-23', [['gpt-5.5-2026-04-23'], ['gpt-5.5']]],
+    ['anthropic', 'claude-sonnet-4-5-20250929', [['claude-sonnet-4-5-20250929'], ['claude-sonnet-4-5']]],
+    ['openai', 'gpt-4-0613', [['gpt-4-0613']]],
+    ['openai', 'gpt-5.5-2026-0423', [['gpt-5.5-2026-0423']]],
+    ['openai', 'gpt-5.5-2026-04-23-tuned', [['gpt-5.5-2026-04-23-tuned']]],
   ])('finds the names with a price for %s: %s', (provider, model, groups) =>
     expect(pricedNames(provider, model).map((names) => names.map(({ text }) => text))).toEqual(groups),
   );

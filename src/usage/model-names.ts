@@ -11,9 +11,11 @@ const BY_PROVIDER: ReadonlyMap<string | undefined, ModelNames> = new Map([
   ['bedrock', bedrockModelNames],
   ['local', localModelNames],
 ]);
-const ONE_NAME: ModelNames = { canonical: (name) => name, aliases: () => [] };
+const ONE_NAME: ModelNames = { canonical: (name) => name, aliases: () => [], priced: withoutDate };
 
 const ANY_REST = '*';
+/** A version of a model: `gpt-5.5-2026-04-23`, `claude-sonnet-4-5-20250929`. */
+const DATE = /-20\d\d(-?)(?:0[1-9]|1[0-2])\1(?:0[1-9]|[12]\d|3[01])$/;
 /** The model is the same in every account. */
 const ACCOUNT = /^(arn:aws(?:-[a-z]+)*:bedrock:[a-z0-9-]*:)\d{12}(?=:foundation-model\/)/;
 
@@ -44,6 +46,10 @@ export function pricedNames(provider: string, model: string): readonly (readonly
   return names.priced?.(name) ?? [[{ text: names.canonical(name), markLength: 0 }, ...names.aliases(name)]];
 }
 
+export function isPattern(model: string): boolean {
+  return foldModel(model).endsWith(ANY_REST);
+}
+
 /** `rerank-*` stands for all names that begin so; a star elsewhere is an ordinary character. */
 export function compilePattern(pattern: string): (name: ModelName) => boolean {
   if (!pattern.endsWith(ANY_REST)) return ({ text }) => text === pattern;
@@ -54,4 +60,11 @@ export function compilePattern(pattern: string): (name: ModelName) => boolean {
 /** Without what makes no other model of it: case, white space around it, an account in the ARN of a model of AWS. */
 export function foldModel(name: string): string {
   return name.trim().toLowerCase().replace(ACCOUNT, '$1');
+}
+
+/** A version has the prices and facts of its model, unless it has some of its own. */
+function withoutDate(name: string): readonly (readonly ModelName[])[] {
+  const own = [{ text: name, markLength: 0 }];
+  const date = DATE.exec(name);
+  return date === null ? [own] : [own, [{ text: name.slice(0, date.index), markLength: 0 }]];
 }

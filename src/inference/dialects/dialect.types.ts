@@ -4,7 +4,7 @@ import type { JsonObject } from '../../common/json/read.js';
 import type { StreamMeter, UsageEstimate } from '../../gateway/billable-use.js';
 import type { ObjectReference, ProviderObjectKind } from '../../gateway/relay/relay-route.js';
 import type { DialectSlug } from '../../upstream/providers/provider.types.js';
-import type { ModelFacts } from '../../usage/models/model-catalogue.js';
+import type { ModelFacts } from '../../usage/models/model-facts.js';
 
 /** What a request says that the gateway has to know. */
 export interface InferenceFacts {

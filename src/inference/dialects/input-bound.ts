@@ -1,4 +1,4 @@
-import type { ModelFacts } from '../../usage/models/model-catalogue.js';
+import type { ModelFacts } from '../../usage/models/model-facts.js';
 
 /** The frame of a conversation. */
 const FRAME_TOKENS = 64;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import type { ModelFacts } from '../../usage/models/model-catalogue.js';
+import type { ModelFacts } from '../../usage/models/model-facts.js';
 import { type BoundMembers, readOpenaiInput } from './openai-input.js';
 
 const SMALL: ModelFacts = {

@@ -1,5 +1,5 @@
 import { type JsonField, walkFields } from '../../common/json/fields.js';
-import type { ModelFacts } from '../../usage/models/model-catalogue.js';
+import type { ModelFacts } from '../../usage/models/model-facts.js';
 import { inputBound } from './input-bound.js';
 
 /** The dearest of OpenAI's models takes 48,169 tokens for the largest image (guide to images and vision, gpt-4o-mini). */

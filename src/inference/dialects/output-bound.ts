@@ -1,6 +1,6 @@
 import { invalidField } from '../../common/errors/gateway.error.js';
 import type { JsonObject } from '../../common/json/read.js';
-import type { ModelFacts } from '../../usage/models/model-catalogue.js';
+import type { ModelFacts } from '../../usage/models/model-facts.js';
 
 /** Tokens that a number of answers have at most; undefined: there is no bound. */
 export function outputBound(

@@ -16,6 +16,8 @@ describe('modelFacts', () => {
   it.each([
     ['cohere', 'Rerank-V3.5', 4_096],
     ['azure-ai', 'Cohere-rerank-v4.0-pro', 32_768],
+    ['openai', 'gpt-4o-mini-2024-07-18', 128_000],
+    ['openai', 'text-embedding-3-large', 8_191],
     ['bedrock', 'arn:aws:bedrock:eu-central-1::foundation-model/cohere.rerank-v3-5:0', 32_000],
   ] as const)('finds %s %s by each of its names', (provider, model, contextWindow) => {
     expect(modelFacts(provider, model)).toMatchObject({ contextWindow });

@@ -1,21 +1,9 @@
-// What models can read and write, read by hand. A bound of a call may rest on it, so a model is here only where its source
-// says it, and one that is not here has no bound. Models of chat come with their importer.
+// What models can read and write: rerankers, read by hand, and chats and embeddings from the snapshot. A bound of a call may rest
+// on it, so a model is here only where its source says it, and one that is not here has no bound.
 import type { ProviderSlug } from '../../upstream/providers/provider.types.js';
-import { pricedNames } from '../model-names.js';
-
-export type Modality = 'text' | 'image' | 'audio';
-
-export interface ModelFacts {
-  /** Tokens that one request can have at most: of a reranker the query with one document. */
-  readonly contextWindow: number;
-  /** Tokens that one answer can have at most; 0: the model writes none. */
-  readonly maxOutput: number;
-  readonly inputModalities: readonly Modality[];
-  readonly outputModalities: readonly Modality[];
-  /** Where it was read, and on which day. */
-  readonly source: string;
-  readonly readOn: string;
-}
+import { foldModel, pricedNames } from '../model-names.js';
+import { readSnapshotModels } from '../snapshot/snapshot.js';
+import type { ModelFacts } from './model-facts.js';
 
 const SOURCE = 'https://github.com/BerriAI/litellm/blob/main/model_prices_and_context_window.json';
 const RERANKER = {
@@ -33,12 +21,28 @@ const CONTEXT_WINDOWS: Readonly<Partial<Record<ProviderSlug, Readonly<Record<str
   'azure-ai': { 'cohere-rerank-v3.5': 4_096, 'cohere-rerank-v4.0-fast': 32_768, 'cohere-rerank-v4.0-pro': 32_768 },
 };
 
+let facts: ReadonlyMap<string, ModelFacts> | undefined;
+
+/** Read when the first model is asked for. */
+function allFacts(): ReadonlyMap<string, ModelFacts> {
+  facts ??= new Map([
+    ...readSnapshotModels().map((row) => [`${row.provider} ${foldModel(row.model)}`, row.facts] as const),
+    ...Object.entries(CONTEXT_WINDOWS).flatMap(([provider, known]) => {
+      return Object.entries(known).map(([model, window]) => [`${provider} ${model}`, factsOf(window)] as const);
+    }),
+  ]);
+  return facts;
+}
+
 /** By any of the model's names, in any case; undefined: unknown, which differs from 0. */
 export function modelFacts(provider: ProviderSlug, model: string): ModelFacts | undefined {
-  const known = CONTEXT_WINDOWS[provider] ?? {};
   for (const { text } of pricedNames(provider, model).flat()) {
-    const contextWindow = Object.hasOwn(known, text) ? known[text] : undefined;
-    if (contextWindow !== undefined) return { contextWindow, ...RERANKER };
+    const found = allFacts().get(`${provider} ${text}`);
+    if (found !== undefined) return found;
   }
   return undefined;
+}
+
+function factsOf(contextWindow: number): ModelFacts {
+  return { contextWindow, ...RERANKER };
 }

@@ -1,30 +1,50 @@
 import { describe, expect, it } from '@jest/globals';
-import { costOf } from './cost.js';
-import { BUNDLED_PRICES } from './bundled-prices.js';
+import { modelFacts } from '../models/model-catalogue.js';
+import { readSnapshotPrices } from '../snapshot/snapshot.js';
+import { bundledPrices } from './bundled-prices.js';
+import { costOf, pricesThatApply } from './cost.js';
 import { PriceBook } from './price-book.js';
-import { BUNDLED } from './visible-price.js';
+import type { Price, PriceMode } from './price.types.js';
+import { bundledVisible } from './visible-price.js';
 
 const AT = new Date('2026-11-21T00:00:00Z');
-const book = new PriceBook([BUNDLED]);
+const book = new PriceBook([bundledVisible()]);
 const NANO = 1_000_000_000n;
 
-describe('the bundled prices', () => {
-  it.each(BUNDLED_PRICES.map((price) => ({ name: `${price.provider} ${price.model}`, price })))(
-    'names the source of $name and the date on which it was read',
-    ({ price }) => {
-      expect(price.readOn).toMatch(/^20\d\d-[01]\d-[0-3]\d$/);
-      if (price.provider === 'local') return;
-      expect(new URL(price.source).protocol).toBe('https:');
-      expect(price.price).toBeGreaterThan(0n);
-    },
-  );
+const HOSTS = /^(?:https:|models\.dev|genai-prices)/;
 
-  it('has unique ids, and one row per model, unit and day', () => {
-    expect(new Set(BUNDLED_PRICES.map(({ id }) => id)).size).toBe(BUNDLED_PRICES.length);
-    const keys = BUNDLED_PRICES.map(({ provider, model, unit, effectiveFrom }) =>
-      [provider, model, unit, effectiveFrom.getTime()].join(' '),
+describe('the bundled prices', () => {
+  it('name their source, and the day on which it was read', () => {
+    for (const { provider, readOn, source, price } of bundledPrices()) {
+      expect(readOn).toMatch(/^20\d\d-[01]\d-[0-3]\d$/);
+      if (provider === 'local') continue;
+      expect(source).toMatch(HOSTS);
+      expect(price).toBeGreaterThan(0n);
+    }
+  });
+
+  it('have unique ids, and one row for each model, unit, mode, tier and day', () => {
+    const prices = bundledPrices();
+    expect(new Set(prices.map(({ id }) => id)).size).toBe(prices.length);
+    const keys = prices.map(({ provider, model, unit, mode, minInputTokens, effectiveFrom }) =>
+      [provider, model.toLowerCase(), unit, mode, minInputTokens, effectiveFrom.getTime()].join(' '),
     );
     expect(new Set(keys).size).toBe(keys.length);
+  });
+
+  it('of a model of the snapshot come with what it can read and write, and price all that a call uses', () => {
+    const models = new Map(readSnapshotPrices().map((row) => [`${row.provider} ${row.model}`, row] as const));
+    expect(models.size).toBeGreaterThan(200);
+    for (const [name, { provider, model }] of models) {
+      const facts = modelFacts(provider, model);
+      expect({ name, isKnown: (facts?.contextWindow ?? 0) > 0 }).toEqual({ name, isKnown: true });
+      const standard = book.pricesFor(provider, model, AT).filter(({ mode, minInputTokens }) => {
+        return mode === 'standard' && minInputTokens === 0;
+      });
+      const units = standard.map(({ unit }) => unit);
+      expect({ name, units }).toEqual({ name, units: expect.arrayContaining(['input']) });
+      if (facts?.maxOutput !== 0) expect({ name, units }).toEqual({ name, units: expect.arrayContaining(['output']) });
+    }
   });
 
   it.each([
@@ -39,6 +59,7 @@ describe('the bundled prices', () => {
     ['azure-ai', 'Cohere-rerank-v3.5', { search_unit: 1_000n }, 2n * NANO],
     ['azure-ai', 'cohere.Cohere-rerank-v4.0-pro', { search_unit: 1_000n }, (5n * NANO) / 2n],
     ['local', 'bm25', { request: 5n }, 0n],
+    ['openai', 'text-embedding-3-small', { input: 1_000_000n }, NANO / 50n],
   ])('bundles a price for %s %s', (provider, model, quantities, cost) => {
     const prices = book.pricesFor(provider, model, AT);
     expect(prices).toHaveLength(1);
@@ -51,10 +72,31 @@ describe('the bundled prices', () => {
     ['azure-ai', 'our-own-deployment'],
     ['bedrock', 'arn:aws-cn:bedrock:cn-north-1::foundation-model/cohere.rerank-v3-5:0'],
     ['bedrock', 'arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/abc'],
-    ['openai', 'gpt-5'],
+    ['openai', 'gpt-5-tuned'],
+    ['openai', 'gpt-4o-2024-13-45'],
     ['cohere', 'rerank-v3.5-tuned'],
   ])('bundles no price for %s %s', (provider, model) => {
     expect(book.pricesFor(provider, model, AT)).toEqual([]);
+  });
+
+  it('bundles prices of chats by unit, tier and mode, also for versions of a model', () => {
+    for (const model of ['gpt-5.4', 'GPT-5.4', 'gpt-5.4-2026-03-05']) {
+      const prices = book.pricesFor('openai', model, AT);
+      const find = (mode: PriceMode, input: bigint): readonly Price[] => pricesThatApply(prices, mode, { input });
+      const million = { input: 1_000_000n };
+      expect(costOf(million, find('standard', 1_000n))).toBe((5n * NANO) / 2n);
+      expect(costOf(million, find('standard', 272_000n))).toBe(5n * NANO);
+      expect(costOf(million, find('priority', 1_000n))).toBe(5n * NANO);
+      expect(costOf({ output: 1_000_000n }, find('standard', 1_000n))).toBe(15n * NANO);
+    }
+    const claude = book.pricesFor('anthropic', 'claude-sonnet-4-5-20250929', AT);
+    const cost = costOf({ cache_read: 10n ** 6n, cache_write_5m: 10n ** 6n, cache_write_1h: 10n ** 6n }, claude);
+    expect(cost).toBe((1005n * NANO) / 100n);
+  });
+
+  it('gives a version its own prices where it has some', () => {
+    const old = book.pricesFor('openai', 'gpt-4o-2024-05-13', AT);
+    expect(costOf({ input: 1_000_000n }, old)).toBe(5n * NANO);
   });
 
   it('adds up bundled prices without loss', () => {

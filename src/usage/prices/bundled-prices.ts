@@ -1,4 +1,4 @@
-// List prices of the rerank models of the six providers, read by hand. What a provider charges is between it and its
+// List prices of rerank models, read by hand, and those of chats and embeddings from the snapshot. What a provider charges is between it and its
 // customers: an organisation's own prices, and the operator's, count before these.
 //
 // Left out, so that a call is "without a price" rather than wrongly priced:
@@ -11,15 +11,8 @@
 // Cohere's own page has no price per search any more; an older list has 0.002 for rerank-v4.0-pro, the newer ones 0.0025.
 import { parseDecimal } from '../../common/money/decimal.js';
 import type { ProviderSlug } from '../../upstream/providers/provider.types.js';
-import { type Price, PRICE_DECIMALS, type PricedUnit } from './price.types.js';
-
-/** A price that comes with the gateway. */
-export interface BundledPrice extends Price {
-  readonly provider: ProviderSlug;
-  /** Where it was read, and on which day. */
-  readonly source: string;
-  readonly readOn: string;
-}
+import { readSnapshotPrices } from '../snapshot/snapshot.js';
+import { type BundledPrice, PRICE_DECIMALS, type PricedUnit } from './price.types.js';
 
 interface Row {
   readonly id: string;
@@ -75,13 +68,21 @@ const ROWS: readonly Row[] = [
   { id: '5a958044-0807-4505-8448-dc505eb365d3', provider: 'local', model: '*', unit: 'request', price: '0', source: 'built in', readOn },
 ];
 
-export const BUNDLED_PRICES: readonly BundledPrice[] = ROWS.map(({ price, from = SINCE, ...row }) => ({
+const READ_BY_HAND = ROWS.map(({ price, from = SINCE, ...row }): BundledPrice => ({
   ...row,
   mode: 'standard',
   minInputTokens: 0,
   price: toAtto(price),
   effectiveFrom: new Date(`${from}T00:00:00Z`),
 }));
+
+let known: readonly BundledPrice[] | undefined;
+
+/** Read when the first price is asked for. */
+export function bundledPrices(): readonly BundledPrice[] {
+  known ??= [...READ_BY_HAND, ...readSnapshotPrices()];
+  return known;
+}
 
 function toAtto(text: string): bigint {
   const price = parseDecimal(text, PRICE_DECIMALS);

@@ -42,6 +42,11 @@ describe('PriceBook', () => {
     expect(idsOf(book, day(-1))).toEqual([]);
   });
 
+  it('ends a row on its last day, without a newer one', () => {
+    const book = new PriceBook([[row('base'), row('tier', { minInputTokens: 100, effectiveUntil: day(5) })]]);
+    expect([day(4), day(5), day(4)].map((at) => idsOf(book, at).length)).toEqual([2, 1, 2]);
+  });
+
   it('looks up a model once, until another row comes into force', () => {
     const book = new PriceBook([[row('old'), row('new', { effectiveFrom: day(5) })]]);
     const first = book.pricesFor('cohere', 'rerank-v3.5', day(1));

@@ -5,7 +5,7 @@ import { StaleWhileRevalidateCache } from '../../database/stale-while-revalidate
 import { PriceBook } from './price-book.js';
 import { PriceStore } from './price.store.js';
 import { type Price, PRICED_UNITS, type PricedUnit } from './price.types.js';
-import { BUNDLED, fromRow } from './visible-price.js';
+import { bundledVisible, fromRow } from './visible-price.js';
 
 /** What models cost: the organisation's own prices, then the operator's, then those that come with the gateway. */
 @Injectable()
@@ -44,7 +44,7 @@ export class PriceCatalogue {
   private async read(organisationId: string, known: PriceBook | undefined): Promise<PriceBook> {
     const rows = (await this.store.all(organisationId)).map(fromRow);
     const own = rows.filter((row) => row.organisationId !== null);
-    const lists = [own, rows.filter((row) => row.organisationId === null), BUNDLED];
+    const lists = [own, rows.filter((row) => row.organisationId === null), bundledVisible()];
     return known?.isOf(lists) === true ? known : new PriceBook(lists);
   }
 }

@@ -27,7 +27,7 @@ export function pricesOf(
     let bestRank = RANK_OF_ANY;
     let best = new Map<string, Price>();
     for (const price of list) {
-      if (price.provider !== provider || price.effectiveFrom > at) continue;
+      if (price.provider !== provider || !isInForce(price, at)) continue;
       if (!units.includes(price.unit)) continue;
       const rank = rankOf(foldModel(price.model), names);
       if (rank === undefined || rank < bestRank) continue;
@@ -40,6 +40,10 @@ export function pricesOf(
     if (best.size > 0) return [...best.values()];
   }
   return [];
+}
+
+export function isInForce({ effectiveFrom, effectiveUntil }: Price, at: Date): boolean {
+  return effectiveFrom <= at && (effectiveUntil === undefined || at < effectiveUntil);
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { ProviderSlug } from '../../upstream/providers/provider.types.js';
 import { QUANTITY_UNITS, type QuantityUnit } from '../units.js';
 
 /** What a price can be for. It belongs to the model's row: one provider sells by several units. */
@@ -39,6 +40,16 @@ export interface Price {
   /** For one unit. */
   readonly price: AttoDollars;
   readonly effectiveFrom: Date;
+  /** From when it does not count any more; undefined: until a newer one does. */
+  readonly effectiveUntil?: Date | undefined;
+}
+
+/** A price that comes with the gateway. */
+export interface BundledPrice extends Price {
+  readonly provider: ProviderSlug;
+  /** Where it was read, and on which day. */
+  readonly source: string;
+  readonly readOn: string;
 }
 
 /** How a call is served, and so at which prices. */

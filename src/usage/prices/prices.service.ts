@@ -11,7 +11,7 @@ import type { CreatePriceDto } from './dto/price.dto.js';
 import { PriceCatalogue } from './price-catalogue.js';
 import { PriceStore } from './price.store.js';
 import { unitOf } from './price.types.js';
-import { BUNDLED, fromRow, type VisiblePrice } from './visible-price.js';
+import { bundledVisible, fromRow, type VisiblePrice } from './visible-price.js';
 
 /** Prices belong to the organisation: its workspaces can read them, and are charged by them. */
 @Injectable()
@@ -45,7 +45,7 @@ export class PricesService {
   async list(principal: Principal, query: PriceListQuery): Promise<[VisiblePrice[], number]> {
     const [rows, stored] = await this.store.list(principal.organisationId, query);
     const bundled = inOrder(
-      BUNDLED.filter((price) => fits(price, query)),
+      bundledVisible().filter((price) => fits(price, query)),
       query,
     );
     const { skip, take } = toSkipTake(query);
@@ -55,7 +55,7 @@ export class PricesService {
 
   /** @throws GatewayError `not_found`, also for the prices of other organisations */
   async get(principal: Principal, id: string): Promise<VisiblePrice> {
-    const bundled = BUNDLED.find((price) => price.id === foldId(id));
+    const bundled = bundledVisible().find((price) => price.id === foldId(id));
     if (bundled !== undefined) return bundled;
     const row = isUuid(id) ? await this.store.find(principal.organisationId, id) : null;
     if (row === null) throw new GatewayError('not_found');

@@ -1,7 +1,7 @@
 import { parseDecimal } from '../../common/money/decimal.js';
-import { BUNDLED_PRICES, type BundledPrice } from './bundled-prices.js';
+import { bundledPrices } from './bundled-prices.js';
 import type { PriceRow } from './price.entity.js';
-import { type Price, PRICE_DECIMALS, type UnitSpelling, unitOf } from './price.types.js';
+import { type BundledPrice, type Price, PRICE_DECIMALS, type UnitSpelling, unitOf } from './price.types.js';
 
 /** A price with its origin. */
 export interface VisiblePrice extends Price {
@@ -14,7 +14,13 @@ export interface VisiblePrice extends Price {
   readonly createdAt: Date | null;
 }
 
-export const BUNDLED: readonly VisiblePrice[] = BUNDLED_PRICES.map(fromBundled);
+let known: readonly VisiblePrice[] | undefined;
+
+/** Those that come with the gateway; always the same list. */
+export function bundledVisible(): readonly VisiblePrice[] {
+  known ??= bundledPrices().map(fromBundled);
+  return known;
+}
 
 export function fromRow(row: PriceRow): VisiblePrice {
   const { id, organisationId, provider, model, unit: unitSpelling, effectiveFrom, source, createdAt } = row;

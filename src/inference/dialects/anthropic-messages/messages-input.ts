@@ -1,5 +1,5 @@
 import { type JsonField, walkFields } from '../../../common/json/fields.js';
-import type { ModelFacts } from '../../../usage/models/model-catalogue.js';
+import type { ModelFacts } from '../../../usage/models/model-facts.js';
 import { inputBound, type InputFacts } from '../input-bound.js';
 
 /** The largest image of the model that reads the finest is 4,784 tokens (guide to vision). */

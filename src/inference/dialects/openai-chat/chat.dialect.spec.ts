@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { readMembers } from '../../../common/json/members.js';
-import type { ModelFacts } from '../../../usage/models/model-catalogue.js';
+import type { ModelFacts } from '../../../usage/models/model-facts.js';
 import type { InferenceCall } from '../dialect.types.js';
 import { openaiChat } from './chat.dialect.js';
 import type { ChatFacts } from './chat-facts.js';

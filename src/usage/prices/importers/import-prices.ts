@@ -5,7 +5,8 @@ import { formatDecimal } from '../../../common/money/decimal.js';
 import { PriceImport } from '../price-import.entity.js';
 import { PriceRow } from '../price.entity.js';
 import { PRICE_DECIMALS } from '../price.types.js';
-import { BUNDLED, fromRow, type VisiblePrice } from '../visible-price.js';
+import { isInForce } from '../price-list.js';
+import { bundledVisible, fromRow, type VisiblePrice } from '../visible-price.js';
 import { readLiteLlmPrices } from './litellm.js';
 import { readPortkeyPrices } from './portkey.js';
 import type { LeftOut, ListedPrice, PriceListReader } from './price-list.reader.js';
@@ -94,7 +95,7 @@ async function pricesInForce(manager: EntityManager, now: Date): Promise<readonl
     where: { organisationId: IsNull(), effectiveFrom: LessThanOrEqual(now) },
     order: { effectiveFrom: 'ASC', createdAt: 'ASC', id: 'ASC' },
   });
-  const bundled = BUNDLED.filter(({ effectiveFrom }) => effectiveFrom <= now);
+  const bundled = bundledVisible().filter((price) => isInForce(price, now));
   const inForce = new Map<string, VisiblePrice>();
   // Later ones take the place of earlier ones.
   for (const price of [...bundled, ...rows.map(fromRow)]) {

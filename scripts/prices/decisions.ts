@@ -1,0 +1,77 @@
+import type { ProviderSlug } from '../../src/upstream/providers/provider.types.js';
+import type { PriceMode, PricedUnit } from '../../src/usage/prices/price.types.js';
+import type { SourceName } from './source.types.js';
+
+/**
+ * What a person decided where the sources differ, or where one of them is silent. Members that are absent fit anything. What is
+ * taken from a source that has no such price is left out: the unit is then billed as another one.
+ */
+export interface Decision {
+  readonly provider?: ProviderSlug;
+  /** The whole name. */
+  readonly model?: string;
+  readonly unit?: PricedUnit;
+  readonly mode?: PriceMode;
+  /** Whether it counts for prices of a tier only. */
+  readonly tiersOnly?: true;
+  /** Whether it counts only where one of the sources has no such price. */
+  readonly whereAlone?: true;
+  readonly take: SourceName | 'neither';
+  readonly because: string;
+}
+
+/** The first that fits counts. */
+export const DECISIONS: readonly Decision[] = [
+  {
+    unit: 'cache_write_1h',
+    whereAlone: true,
+    take: 'genai-prices',
+    because: 'models.dev has one price for all writes to a cache',
+  },
+  { unit: 'web_search', whereAlone: true, take: 'genai-prices', because: 'models.dev has prices of tokens only' },
+  {
+    mode: 'priority',
+    whereAlone: true,
+    take: 'models.dev',
+    because: 'genai-prices has prices of the standard mode only',
+  },
+  {
+    unit: 'cache_read',
+    whereAlone: true,
+    take: 'neither',
+    because: 'it is then billed as input, which never costs less',
+  },
+  ...['claude-sonnet-4-5', 'claude-sonnet-4-5-20250929'].map((model): Decision => ({
+    provider: 'anthropic',
+    model,
+    tiersOnly: true,
+    take: 'models.dev',
+    because: 'Anthropic ended the context of more than 200,000 tokens on 2026-04-30: such calls are refused',
+  })),
+  ...['gpt-5', 'gpt-5-codex', 'gpt-5-mini', 'gpt-5-nano', 'gpt-5.2'].map((model): Decision => ({
+    provider: 'azure-openai',
+    model,
+    unit: 'cache_read',
+    take: 'genai-prices',
+    because: 'a tenth of the input, as at OpenAI; models.dev has it rounded, or of another model',
+  })),
+  {
+    provider: 'azure-openai',
+    model: 'o4-mini',
+    unit: 'cache_read',
+    take: 'models.dev',
+    because: 'a quarter of the input, as at OpenAI; genai-prices has it rounded',
+  },
+];
+
+/** Prices that the gateway has no unit for, and that a person has looked at. */
+export interface Ignored {
+  readonly provider?: ProviderSlug;
+  /** As the source names it. */
+  readonly price: string;
+  readonly because: string;
+}
+
+export const IGNORED: readonly Ignored[] = [
+  { price: 'storage_searches_kcount', because: 'searches in files at the provider are refused under a limit' },
+];

@@ -1,0 +1,64 @@
+// Chats, messages and embeddings under a limit in US dollars, at the prices that come with the gateway.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { json } from './support/fake-provider.js';
+import { plainly } from './support/openai-client.js';
+import { refusalOf } from './support/send.js';
+import { startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
+
+const MESSAGES = [{ role: 'user', content: 'Hello' }];
+
+let gateway: UsageGateway;
+
+beforeAll(async () => {
+  gateway = await startUsageGateway();
+});
+beforeEach(async () => {
+  await gateway.reset();
+  await gateway.limit({ type: 'cost', credit_limit: 1 });
+});
+afterAll(() => gateway.close());
+
+/** What a call costs, in billionths of a dollar. */
+async function costOf(provider: string, path: string, body: object, usage: object): Promise<number> {
+  const ask = plainly(gateway, await gateway.virtualKey(provider));
+  gateway.provider.replyWith(json({ usage }));
+  const { status, text } = await ask('POST', path, { body });
+  expect([status, text]).toEqual([200, JSON.stringify({ usage })]);
+  const [row] = await gateway.books.ledger(1);
+  return Number(row?.costNano);
+}
+
+describe('under a limit in US dollars, without a price set by hand', () => {
+  it('charges a chat by its units', async () => {
+    const body = { model: 'gpt-4o-mini-2024-07-18', max_tokens: 200, messages: MESSAGES };
+    const usage = { prompt_tokens: 100, completion_tokens: 100, prompt_tokens_details: { cached_tokens: 40 } };
+    // In dollars a million: 60 at 0.15, 40 from the cache at 0.075, 100 at 0.60.
+    expect(await costOf('openai', '/chat/completions', body, usage)).toBe(9_000 + 3_000 + 60_000);
+  });
+
+  it('charges a message by its units', async () => {
+    const content = [{ type: 'text', text: 'Hello', cache_control: { type: 'ephemeral' } }];
+    const body = { model: 'claude-sonnet-4-5', max_tokens: 200, messages: [{ role: 'user', content }] };
+    const usage = { input_tokens: 10, output_tokens: 100, cache_creation_input_tokens: 40 };
+    // In dollars a million: 10 at 3, 40 into the cache at 3.75, 100 at 15.
+    expect(await costOf('anthropic', '/messages', body, usage)).toBe(30_000 + 150_000 + 1_500_000);
+  });
+
+  it('charges an embedding', async () => {
+    const body = { model: 'text-embedding-3-small', input: 'Hello' };
+    expect(await costOf('openai', '/embeddings', body, { prompt_tokens: 50 })).toBe(1_000);
+  });
+
+  it('bounds a chat without a cap by what its model can write', async () => {
+    const body = { model: 'gpt-4o-mini', messages: MESSAGES };
+    expect(await costOf('openai', '/chat/completions', body, { prompt_tokens: 1, completion_tokens: 1 })).toBe(750);
+  });
+
+  it('refuses a chat whose model has no bundled price', async () => {
+    const ask = plainly(gateway, await gateway.virtualKey('openai'));
+    const body = { model: 'gpt-4o-mini-tuned', max_tokens: 200, messages: MESSAGES };
+    const answer = await ask('POST', '/chat/completions', { body });
+    expect(refusalOf(answer)).toMatchObject({ status: 412, code: 'price_unknown' });
+    expect(gateway.provider.calls).toEqual([]);
+  });
+});
