@@ -11,6 +11,7 @@ import { McpGrants1795690000000 } from './1795690000000-mcp-grants.js';
 import { ProviderAccessOfKeys1795690100000 } from './1795690100000-provider-access-of-keys.js';
 import { McpCallOutcomes1795690200000 } from './1795690200000-mcp-call-outcomes.js';
 import { PinnedTools1795690300000 } from './1795690300000-pinned-tools.js';
+import { CallsWithoutABound1795690400000 } from './1795690400000-calls-without-a-bound.js';
 
 /** In order of application. Classes, not file patterns: the same list works from source, build and tests. */
 export const MIGRATIONS = [
@@ -27,4 +28,5 @@ export const MIGRATIONS = [
   ProviderAccessOfKeys1795690100000,
   McpCallOutcomes1795690200000,
   PinnedTools1795690300000,
+  CallsWithoutABound1795690400000,
 ] as const;

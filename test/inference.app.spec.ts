@@ -253,11 +253,39 @@ describe('a usage limit on chats', () => {
     expect(gateway.provider.calls).toEqual([]);
   });
 
+  it('lets calls without a bound pass where the policy allows it, and counts them', async () => {
+    const conditions = [{ key: 'endpoint', value: 'chat' }];
+    await gateway.limit({ conditions, type: 'tokens', credit_limit: 200, unbounded: 'allow' });
+    const body = { model: 'm', messages: MESSAGES };
+    expect((await ask('POST', '/chat/completions', { body })).status).toBe(200);
+    expect(await quantities()).toMatchObject({ input: 9, output: 5 });
+    const large = { ...USAGE, completion_tokens: 1_000 };
+    gateway.provider.replyWith(json({ choices: [], usage: large }));
+    expect((await ask('POST', '/chat/completions', { body })).status).toBe(200);
+    const refused = await ask('POST', '/chat/completions', { body });
+    expect(refusalOf(refused)).toMatchObject({ status: 412, code: 'usage_limit_exceeded' });
+    await gateway.books.ledger(2);
+    expect(await gateway.books.faults()).toEqual([]);
+  });
+
   it('counts all choices of a call', async () => {
     await limit(1_000);
     const answer = await ask('POST', '/chat/completions', { body: { model: 'm', max_tokens: 300, n: 4 } });
     expect(refusalOf(answer)).toMatchObject({ status: 412, code: 'usage_limit_exceeded' });
   });
+});
+
+it('costs its output also when a chat has no cap', async () => {
+  for (const [unit, price] of [
+    ['input', '0.001'],
+    ['output', '0.01'],
+    ['cache_read', '0.001'],
+  ] as const) {
+    await gateway.admin.create('/v1/prices', { provider: 'openai-compatible', model: 'priced', unit, price });
+  }
+  await ask('POST', '/chat/completions', { body: { model: 'priced', messages: MESSAGES } });
+  const [row] = await gateway.books.ledger(1);
+  expect(Number(row?.costNano)).toBe(59_000_000);
 });
 
 describe('embeddings', () => {

@@ -56,7 +56,13 @@ describe('POST /v1/policies/usage-limits', () => {
       { key: 'model', value: '@cohere/*' },
     ];
     const group_by = [{ key: 'metadata.user' }, { key: 'mcp_tool' }];
-    const more = { description: 'For search', enforcement: 'monitor', type: 'tokens', credit_limit: 1e12 };
+    const more = {
+      description: 'For search',
+      enforcement: 'monitor',
+      unbounded: 'allow',
+      type: 'tokens',
+      credit_limit: 1e12,
+    };
     const id = await make({ conditions, group_by, ...more, periodic_reset: 'weekly' });
     const policy = await admin.read(`${PATH}/${id}`);
     expect(policy).toEqual({
@@ -91,6 +97,7 @@ describe('POST /v1/policies/usage-limits', () => {
       periodic_reset: null,
       next_reset_at: null,
       enforcement: 'strict',
+      unbounded: 'refuse',
     });
   });
 
@@ -158,6 +165,7 @@ describe('POST /v1/policies/usage-limits', () => {
     ['name', { name: 'x'.repeat(256) }],
     ['description', { description: 'x'.repeat(1_025) }],
     ['enforcement', { enforcement: 'soft' }],
+    ['unbounded', { unbounded: 'maybe' }],
     ['unheard_of', { unheard_of: true }],
     ['status', { status: 'archived' }],
   ])('refuses a wrong %s: %j', async (param, fields) => {

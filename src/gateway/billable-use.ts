@@ -4,7 +4,10 @@ import type { Counts, QuantityUnit } from '../usage/units.js';
 export interface UsageEstimate {
   /** What the provider bills by. */
   readonly unit: QuantityUnit;
-  /** The bound of each unit that the call has. Tokens are counted whatever the provider bills by: limits may be in tokens. */
+  /**
+   * The bound of each unit that the call has, 0 where there is none. Tokens are counted whatever the provider bills by: limits may
+   * be in tokens.
+   */
   readonly counts: Counts;
   /** The field of the request for which there is no bound: a call that a limit applies to is refused. */
   readonly unbounded?: string | undefined;

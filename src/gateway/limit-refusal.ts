@@ -42,7 +42,7 @@ export function priceUnknown(policyId: string, provider: string, model: string, 
 export function usageNotBounded(policyId: string, field: string): GatewayError {
   return new GatewayError('usage_not_bounded', {
     param: field,
-    message: `A usage limit applies to this call, and ${field} leaves open what it may use.`,
+    message: `A usage limit applies to this call, and ${field} leaves open what it may use. A policy lets it pass with unbounded: allow.`,
     headers: { 'x-gateway-limit-policy': policyId, ...retryHeaders('exceeded') },
     reason: `no bound for ${field}`,
   });

@@ -143,9 +143,10 @@ export class UsageMeter implements BeforeApplicationShutdown {
 
   /** For a call whose cost has no bound before it is made. */
   private assertNotLimited({ request }: ProviderContext, policies: readonly CompiledPolicy[], field: string): void {
-    const policy = policies.find(({ enforced }) => enforced);
+    const refusing = policies.filter(({ allowsUnbounded }) => !allowsUnbounded);
+    const policy = refusing.find(({ enforced }) => enforced);
     if (policy !== undefined) throw usageNotBounded(policy.id, field);
-    noteMonitored(request, 'usage_not_bounded', policies);
+    noteMonitored(request, 'usage_not_bounded', refusing);
   }
 
   private assertAllowed(

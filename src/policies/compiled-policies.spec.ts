@@ -26,6 +26,7 @@ const VALID = {
   alertThreshold: null,
   periodicReset: 'monthly',
   enforcement: 'strict',
+  unbounded: 'refuse',
 };
 
 function row(fields: object = {}): UsagePolicy {

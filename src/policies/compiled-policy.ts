@@ -4,7 +4,7 @@ import { compileConditions, type Matches } from './conditions.js';
 import { toUnits } from './limits.js';
 import { isPolicyKey, type PolicyKey } from './policy-keys.js';
 import { isKnownPeriod } from './periods.js';
-import { ENFORCEMENTS, type UsagePolicy } from './usage-policy.entity.js';
+import { ENFORCEMENTS, UNBOUNDED_CALLS, type UsagePolicy } from './usage-policy.entity.js';
 
 /** A policy that is prepared for matching. */
 export interface CompiledPolicy {
@@ -18,16 +18,19 @@ export interface CompiledPolicy {
   readonly limit: bigint;
   readonly threshold: bigint | undefined;
   readonly enforced: boolean;
+  /** Lets calls pass that have no bound. */
+  readonly allowsUnbounded: boolean;
   readonly matches: Matches;
 }
 
 /** @throws Error when the row has content of another version, or content that was not written by the API */
 export function compilePolicy(policy: UsagePolicy): CompiledPolicy {
-  const { id, name, workspaceId, type, groupBy, periodicReset, alertThreshold, enforcement } = policy;
+  const { id, name, workspaceId, type, groupBy, periodicReset, alertThreshold, enforcement, unbounded } = policy;
   assertKnown(policy, 'type', UNITS.includes(type));
   assertKnown(policy, 'group_by', Array.isArray(groupBy) && groupBy.every(isPolicyKey));
   assertKnown(policy, 'periodic_reset', isKnownPeriod(periodicReset));
   assertKnown(policy, 'enforcement', ENFORCEMENTS.includes(enforcement));
+  assertKnown(policy, 'unbounded', UNBOUNDED_CALLS.includes(unbounded));
   return {
     id,
     name,
@@ -38,6 +41,7 @@ export function compilePolicy(policy: UsagePolicy): CompiledPolicy {
     limit: unitsOf(policy, policy.creditLimit),
     threshold: alertThreshold === null ? undefined : unitsOf(policy, alertThreshold),
     enforced: enforcement === 'strict',
+    allowsUnbounded: unbounded === 'allow',
     matches: compileConditions(policy.conditions),
   };
 }

@@ -72,6 +72,8 @@ export class UsageLimitResponse {
   readonly periodic_reset_days: number | null;
   /** `strict` refuses calls over the limit; `monitor` only counts them. */
   readonly enforcement: 'strict' | 'monitor';
+  /** What becomes of calls whose usage has no bound before they are made. */
+  readonly unbounded: 'refuse' | 'allow';
   /** `archived` policies are no longer in force. */
   readonly status: 'active' | 'archived';
   /** Unix seconds; null: usage is never reset. */
@@ -115,6 +117,7 @@ export function toUsageLimitResponse(
     alert_threshold: policy.alertThreshold === null ? null : Number(policy.alertThreshold),
     ...shownPeriod(policy.periodicReset),
     enforcement: policy.enforcement,
+    unbounded: policy.unbounded,
     status: policy.status,
     next_reset_at: nextResetAt(policy, now),
     created_at: toUnixSeconds(policy.createdAt),

@@ -66,6 +66,7 @@ export class UsageLimitsService {
       alertThreshold: toDecimal(dto.alert_threshold ?? null),
       periodicReset: periodOf(dto, null, now) ?? null,
       enforcement: dto.enforcement ?? 'strict',
+      unbounded: dto.unbounded ?? 'refuse',
     };
     const saved = await withFreeSlug(dto.slug, dto.name ?? NAMELESS, (slug) =>
       this.store.rows.manager.transaction(async (manager) => {
@@ -97,7 +98,7 @@ export class UsageLimitsService {
    * counted when the policy had this period before.
    */
   async update(principal: Principal, id: string, dto: UpdateUsageLimitDto, now: Date): Promise<UsagePolicy> {
-    const { name, description, credit_limit, alert_threshold, enforcement } = dto;
+    const { name, description, credit_limit, alert_threshold, enforcement, unbounded } = dto;
     const conditions = dto.conditions && (await this.readConditions(principal, id, dto.conditions));
     const fixed = await this.names.fixedFieldsOf(principal, dto);
     const saved = await this.store.rows.manager.transaction(async (manager) => {
@@ -118,6 +119,7 @@ export class UsageLimitsService {
         alertThreshold: changedAmount(policy.alertThreshold, alert_threshold),
         periodicReset: period,
         enforcement,
+        unbounded,
       });
       const changed = await updateRow(manager, policy, changes);
       if (changed === policy) return policy;

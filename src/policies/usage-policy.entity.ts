@@ -19,6 +19,9 @@ export type PeriodicReset = (typeof PERIODIC_RESETS)[number];
 export const ENFORCEMENTS = ['strict', 'monitor'] as const;
 export type Enforcement = (typeof ENFORCEMENTS)[number];
 
+export const UNBOUNDED_CALLS = ['refuse', 'allow'] as const;
+export type UnboundedCalls = (typeof UNBOUNDED_CALLS)[number];
+
 export const POLICY_STATUSES = ['active', 'archived'] as const;
 export type PolicyStatus = (typeof POLICY_STATUSES)[number];
 
@@ -89,6 +92,10 @@ export class UsagePolicy {
 
   @Column({ type: 'varchar', length: 16, default: 'strict' })
   enforcement!: Enforcement;
+
+  /** Of calls whose usage has no bound before they are made. */
+  @Column({ type: 'varchar', length: 16, default: 'refuse' })
+  unbounded!: UnboundedCalls;
 
   @Column({ type: 'varchar', length: 16, default: 'active' })
   status!: PolicyStatus;

@@ -18,7 +18,7 @@ export const openaiEmbeddings: Dialect = {
   estimate: ({ bytes }) => {
     // The window of a model bounds each of many inputs, not their sum.
     const { bound: input } = readOpenaiInput(bytes, BOUND_MEMBERS, undefined);
-    return { unit: 'input', counts: { input }, unbounded: input === undefined ? 'input' : undefined };
+    return { unit: 'input', counts: { input: input ?? 0 }, unbounded: input === undefined ? 'input' : undefined };
   },
   bodyOf: ({ bytes }) => bytes,
   toErrorEvent,

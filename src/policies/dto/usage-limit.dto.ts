@@ -7,7 +7,14 @@ import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { IsSlug } from '../../common/validation/slug.decorators.js';
 import { Optional, OptionalOrNull } from '../../common/validation/optional.decorator.js';
 import type { PolicyKey } from '../policy-keys.js';
-import { ENFORCEMENTS, type Enforcement, PERIODIC_RESETS, type PeriodicReset } from '../usage-policy.entity.js';
+import {
+  ENFORCEMENTS,
+  type Enforcement,
+  PERIODIC_RESETS,
+  type PeriodicReset,
+  UNBOUNDED_CALLS,
+  type UnboundedCalls,
+} from '../usage-policy.entity.js';
 import { IsConditionValue } from './is-condition-value.decorator.js';
 import { IsPolicyKey } from './is-policy-key.decorator.js';
 
@@ -87,6 +94,14 @@ class UsageLimitFieldsDto {
   @Optional()
   @IsIn(ENFORCEMENTS)
   readonly enforcement?: Enforcement;
+
+  /**
+   * Calls whose usage has no bound before they are made, such as those without an output cap: `refuse` (412
+   * `usage_not_bounded`), or `allow`, with which such a call may exceed the limit.
+   */
+  @Optional()
+  @IsIn(UNBOUNDED_CALLS)
+  readonly unbounded?: UnboundedCalls;
 
   /** Required with an administrator's token; with an API key it can only be the key's own. */
   @Optional()

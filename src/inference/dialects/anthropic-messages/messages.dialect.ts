@@ -71,7 +71,7 @@ function estimate({ facts, bytes, knownModel }: InferenceCall<MessagesFacts>): U
   const written: Counts = writesCache ? { cache_write_5m: 0, cache_write_1h: 0 } : {};
   return {
     unit: 'output',
-    counts: { input, cache_read: 0, ...written, output: facts.outputCap },
+    counts: { input: input ?? 0, cache_read: 0, ...written, output: facts.outputCap },
     unbounded: unbounded ?? (input === undefined ? 'messages' : undefined),
   };
 }

@@ -33,7 +33,11 @@ export const openaiChat: Dialect<ChatFacts> = {
 function estimate({ facts, bytes, knownModel }: InferenceCall<ChatFacts>): UsageEstimate {
   const { bound: input, unbounded } = readOpenaiInput(bytes, BOUND_MEMBERS, knownModel);
   const output = outputBound(facts.outputCap, facts.choices, knownModel);
-  return { unit: 'output', counts: { input, cache_read: 0, output }, unbounded: unbounded ?? unboundedField() };
+  return {
+    unit: 'output',
+    counts: { input: input ?? 0, cache_read: 0, output: output ?? 0 },
+    unbounded: unbounded ?? unboundedField(),
+  };
 
   function unboundedField(): string | undefined {
     if (input === undefined) return 'messages';

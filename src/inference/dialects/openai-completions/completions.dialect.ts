@@ -51,7 +51,7 @@ function estimate({ facts, bytes, knownModel }: InferenceCall<CompletionsFacts>)
   const output = outputBound(facts.outputCap, facts.choices * countPrompts(bytes), knownModel);
   return {
     unit: 'output',
-    counts: { input, cache_read: 0, output },
+    counts: { input: input ?? 0, cache_read: 0, output: output ?? 0 },
     unbounded: input === undefined ? 'prompt' : output === undefined ? 'max_tokens' : undefined,
   };
 }

@@ -80,7 +80,11 @@ export const openaiTokenCount: RelayedRequest = {
 function estimate({ facts, bytes, knownModel }: InferenceCall<ResponsesFacts>): UsageEstimate {
   const { bound: input, unbounded } = readOpenaiInput(bytes, BOUND_MEMBERS, knownModel);
   const output = outputBound(facts.outputCap, 1, knownModel);
-  return { unit: 'output', counts: { input, cache_read: 0, output }, unbounded: unbounded ?? unboundedField() };
+  return {
+    unit: 'output',
+    counts: { input: input ?? 0, cache_read: 0, output: output ?? 0 },
+    unbounded: unbounded ?? unboundedField(),
+  };
 
   function unboundedField(): string | undefined {
     if (facts.isInBackground) return 'background';
