@@ -22,6 +22,7 @@ export const openaiChat: Dialect<ChatFacts> = {
     { kind: 'audio', name: 'audio' },
   ],
   members: CHAT_MEMBERS,
+  mayUse: ['cache_write_5m', 'input_audio', 'output_audio'],
   readFacts: readChatFacts,
   estimate,
   bodyOf: ({ facts, bytes }) => askingForUsage(bytes, facts),
