@@ -133,7 +133,7 @@ module.exports = {
   options: {
     doNotFollow: { path: 'node_modules' },
     // Packages of their own.
-    exclude: { path: '^test/clients/' },
+    exclude: { path: '^test/(?:clients|agents)/' },
     tsConfig: { fileName: 'tsconfig.json' },
     // Imports of types count as well: they decide what a reader must know.
     tsPreCompilationDeps: true,

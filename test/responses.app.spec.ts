@@ -71,6 +71,42 @@ describe('a response', () => {
     },
   );
 
+  it('passes what clients say about a request, and no credential', async () => {
+    const headers = {
+      'openai-beta': 'responses=v2',
+      'x-client-request-id': 'r-1',
+      session_id: 's-1',
+      'x-codex-turn-metadata': '{}',
+      'idempotency-key': 'i-1',
+      'openai-organization': 'org-other',
+      cookie: 'a=b',
+      'x-stainless-lang': 'js',
+    };
+    await ask('POST', '/responses', { body: { model: 'm', input: 'x' }, headers });
+    const sent = onlyCall(gateway.provider).headers;
+    expect(sent).toMatchObject({
+      'openai-beta': 'responses=v2',
+      'x-client-request-id': 'r-1',
+      session_id: 's-1',
+      'x-codex-turn-metadata': '{}',
+      'idempotency-key': 'i-1',
+    });
+    for (const name of ['openai-organization', 'cookie', 'x-stainless-lang', 'x-gateway-api-key'])
+      expect(sent).not.toHaveProperty([name]);
+  });
+
+  it.each([
+    [{ session_id: 's-1' }, 's-1'],
+    [{ 'x-claude-code-session-id': 's-2' }, 's-2'],
+    [{ 'x-gateway-session': 's-3', session_id: 's-1' }, 's-3'],
+    [{ session_id: 's-1', 'x-gateway-metadata': '{"session":"own"}' }, 'own'],
+    [{ session_id: 'x'.repeat(200) }, undefined],
+  ])('can be limited by the session of an agent: %j', async (headers, session) => {
+    await ask('POST', '/responses', { body: { model: 'm', input: 'x' }, headers: { ...headers } });
+    const [row] = await gateway.books.ledger(1);
+    expect(row?.metadata['session']).toBe(session);
+  });
+
   it('streams through the official SDK', async () => {
     gateway.provider.replyWith(
       events(

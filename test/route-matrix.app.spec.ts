@@ -10,7 +10,7 @@ import { addTenant, type Tenant } from './support/tenants.js';
 
 /** The pages of the documentation, which the framework registers by itself. */
 const DOCUMENTATION = /^\/docs(\/|$)/;
-const PUBLIC = ['GET /.well-known/jwks.json', 'GET /health/live', 'GET /health/ready', 'GET /metrics'];
+const PUBLIC = ['GET /', 'GET /.well-known/jwks.json', 'GET /health/live', 'GET /health/ready', 'GET /metrics'];
 /** Where MCP clients look for an authorization server: see mcp-strangers.app.spec.ts. */
 const LOGIN_METADATA = ['oauth-authorization-server', 'openid-configuration'].flatMap((name) => [
   `/.well-known/${name}`,

@@ -26,9 +26,8 @@ const BELIEVED_TIMES = 4n;
 
 const NO_PRICES: readonly Price[] = [];
 
-/** Of calls that do not name one. */
+/** Until a call can say otherwise. */
 const MODE: PriceMode = 'standard';
-const MODES: readonly PriceMode[] = [MODE];
 
 /** What a call costs at most, and how its prices apply. */
 export interface CallCost {
@@ -36,8 +35,6 @@ export interface CallCost {
   readonly prices: readonly Price[];
   /** Whether its prices make up its whole cost; if not, it has none at all. */
   readonly isPriced: boolean;
-  /** In which the call may be served. */
-  readonly modes: readonly PriceMode[];
   /** That of the bound: of each unit the highest price that can apply. */
   readonly rate: AppliedRate;
   readonly bound: UsageFigures;
@@ -58,10 +55,8 @@ export function costOfEstimate(estimate: UsageEstimate, prices: readonly Price[]
   const isPriced = isWhollyPriced(estimate, prices);
   const counting = isPriced ? prices : NO_PRICES;
   const quantities = quantitiesOf(estimate.counts);
-  const { modes = MODES } = estimate;
-  const dearest = dearestPrices(counting, modes, quantities);
-  const rate = rateOf(dearest, modeOf(dearest));
-  return { prices: counting, isPriced, modes, rate, bound: figuresAt(quantities, dearest) };
+  const dearest = dearestPrices(counting, [MODE], quantities);
+  return { prices: counting, isPriced, rate: rateOf(dearest, MODE), bound: figuresAt(quantities, dearest) };
 }
 
 /**
@@ -93,7 +88,7 @@ export interface ReportCost {
 export function costOfReport(
   reported: ReportedUsage,
   estimate: UsageEstimate,
-  { prices, modes, rate, bound: estimated }: CallCost,
+  { prices, rate, bound: estimated }: CallCost,
   bound = estimated,
 ): ReportCost {
   const own = quantitiesOf(reported.counts);
@@ -105,11 +100,10 @@ export function costOfReport(
   for (const { unit } of prices) if (unit === estimate.unit) decisive = unit;
   const isReported = reported.isComputed !== true && own[decisive] !== undefined;
   const quantities = quantitiesOr(own, estimated.quantities);
-  const mode = reported.mode ?? modes[0] ?? MODE;
-  const applied = pricesThatApply(prices, mode, quantities);
+  const applied = pricesThatApply(prices, MODE, quantities);
   return {
     figures: figuresAt(quantities, applied),
-    rate: rateOf(applied, mode),
+    rate: rateOf(applied, MODE),
     source: isReported ? 'provider' : 'computed',
     aboveBound: above,
   };
@@ -121,8 +115,8 @@ export function aboveBound(reported: Quantities, bound: Quantities): AboveBound 
 }
 
 /** A raised bound, at the highest prices that can apply to it. */
-export function boundOf(quantities: Quantities, { prices, modes }: CallCost): UsageFigures {
-  return figuresAt(quantities, dearestPrices(prices, modes, quantities));
+export function boundOf(quantities: Quantities, prices: readonly Price[]): UsageFigures {
+  return figuresAt(quantities, dearestPrices(prices, [MODE], quantities));
 }
 
 /** The rate of an attempt that costs nothing. */
@@ -153,9 +147,4 @@ function quantitiesOf(counts: Counts): Quantities {
 export function believableCount(figure: number | undefined): number | undefined {
   if (figure === undefined || !(figure >= 0 && figure <= HIGHEST_COUNT)) return undefined;
   return Math.ceil(figure);
-}
-
-/** Of a bound, which may have prices of several: the one that is not the standard. */
-function modeOf(prices: readonly Price[]): PriceMode {
-  return prices.find(({ mode }) => mode !== MODE)?.mode ?? MODE;
 }

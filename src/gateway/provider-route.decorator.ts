@@ -17,6 +17,10 @@ const TRACING_HEADERS = [
     'x-gateway-metadata',
     'A JSON object of at most 32 names and values, each of at most 128 characters. A value that is not a string counts as its JSON text.',
   ],
+  [
+    'x-gateway-session',
+    'The session of an agent, at most 128 characters: the value `session` of the metadata, if they have none.',
+  ],
 ] as const;
 
 /** Errors of every call to a provider. */

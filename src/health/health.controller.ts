@@ -1,5 +1,5 @@
 import { Controller, Get } from '@nestjs/common';
-import { ApiTags } from '@nestjs/swagger';
+import { ApiExcludeController, ApiTags } from '@nestjs/swagger';
 import { Public } from '../access/route-access.decorators.js';
 import { MayFail } from '../common/errors/may-fail.decorator.js';
 import { HealthResponse } from './health.response.js';
@@ -23,5 +23,16 @@ export class HealthController {
   async checkReadiness(): Promise<HealthResponse> {
     await this.readiness.assertReady();
     return { status: 'ok' };
+  }
+}
+
+/** Clients look here to see whether there is a server at all. */
+@ApiExcludeController()
+@Controller()
+@Public('clients probe an address before they send a key')
+export class RootController {
+  @Get()
+  describe(): { readonly object: string; readonly name: string } {
+    return { object: 'gateway', name: 'Tollgate' };
   }
 }

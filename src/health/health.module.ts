@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
-import { HealthController } from './health.controller.js';
+import { HealthController, RootController } from './health.controller.js';
 import { ReadinessService } from './readiness.service.js';
 
-@Module({ controllers: [HealthController], providers: [ReadinessService], exports: [ReadinessService] })
+@Module({ controllers: [HealthController, RootController], providers: [ReadinessService], exports: [ReadinessService] })
 export class HealthModule {}

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Writable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
@@ -7,7 +8,7 @@ import { walkFields } from '../common/json/fields.js';
 import type { JsonObject } from '../common/json/read.js';
 import { AppConfig } from '../config/environment.js';
 import { assertEveryModelAllowed, restrictsModels } from '../gateway/model-access.js';
-import type { BillableStream, UsageEstimate } from '../gateway/billable-use.js';
+import type { BillableStream } from '../gateway/billable-use.js';
 import type { ProviderContext } from '../gateway/provider-context.decorator.js';
 import { type ProviderOperation, ProviderCallService } from '../gateway/provider-call.service.js';
 import { passedHeaders } from '../upstream/passed-headers.js';
@@ -15,14 +16,13 @@ import { OfferedEndpoints } from '../upstream/providers/offered-endpoints.js';
 import { ProviderRegistry } from '../upstream/providers/provider.registry.js';
 import { firstHeader, type UpstreamAnswer, type UpstreamHead } from '../upstream/upstream.types.js';
 import { modelFacts } from '../usage/models/model-catalogue.js';
-import type { Dialect, InferenceCall, InferenceFacts, RelayedRequest } from './dialects/dialect.types.js';
+import type { Dialect, InferenceFacts, RelayedRequest } from './dialects/dialect.types.js';
 import { anthropicMessages } from './dialects/anthropic-messages/messages.dialect.js';
 import { openaiChat } from './dialects/openai-chat/chat.dialect.js';
 import { openaiCompletions } from './dialects/openai-completions/completions.dialect.js';
 import { openaiEmbeddings } from './dialects/openai-embeddings.dialect.js';
 import { readModel } from './dialects/read-facts.js';
 import { openaiResponses } from './dialects/openai-responses/responses.dialect.js';
-import { requestedModes } from './dialects/service-mode.js';
 import { IsolatedCalls } from './isolated-calls.js';
 
 const DIALECTS = [openaiChat, openaiCompletions, openaiResponses, openaiEmbeddings, anthropicMessages];
@@ -30,6 +30,12 @@ const DIALECTS = [openaiChat, openaiCompletions, openaiResponses, openaiEmbeddin
 const ERROR_HEADERS = ['content-type', 'retry-after', 'retry-after-ms', 'x-should-retry'] as const;
 /** No proxy may keep or change a stream of events, or hold back a part of it. */
 const STREAM_HEADERS = { 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no' } as const;
+
+interface Target {
+  readonly path: string;
+  readonly bytes: Buffer;
+  readonly headers: Readonly<Record<string, string>>;
+}
 
 /** Relays calls of models: the bytes of the caller to the provider, and those of the provider to the caller. */
 @Injectable()
@@ -54,7 +60,7 @@ export class InferenceService {
     response: Response,
   ): Promise<void> {
     const facts = dialect.readFacts(members);
-    const target = await this.targetOf(dialect, context, facts.model);
+    const target = await this.targetOf(dialect, context, facts.model, response.req.headers);
     const { provider } = context.virtualKey;
     const call = {
       facts,
@@ -72,7 +78,7 @@ export class InferenceService {
     const use: BillableStream = {
       endpoint: dialect.endpoint,
       model: facts.model,
-      estimate: () => estimateOf(dialect, call, members),
+      estimate: () => dialect.estimate(call),
       newMeter: () => dialect.newMeter(call, onId),
     };
     const streams = {
@@ -81,7 +87,14 @@ export class InferenceService {
       sinkFor: (head: UpstreamHead) => (isStream(head) ? beginStream(dialect, response, head) : undefined),
     };
     await this.passingErrors(context, response, async (noteRefusal) => {
-      const operation = operationOf(dialect, facts.model, target.path, dialect.bodyOf(call), response, noteRefusal);
+      const operation = operationOf(
+        dialect,
+        facts.model,
+        target.path,
+        dialect.bodyOf(call),
+        target.headers,
+        noteRefusal,
+      );
       const answer = await this.calls.streamBillable(context, operation, use, streams);
       if (answer.body === undefined) return;
       await recorded;
@@ -97,9 +110,9 @@ export class InferenceService {
     response: Response,
   ): Promise<void> {
     const model = readModel(members);
-    const { path, bytes } = await this.targetOf(request, context, model);
+    const { path, bytes, headers } = await this.targetOf(request, context, model, response.req.headers);
     await this.passingErrors(context, response, async (noteRefusal) => {
-      reply(response, await this.calls.run(context, operationOf(request, model, path, bytes, response, noteRefusal)));
+      reply(response, await this.calls.run(context, operationOf(request, model, path, bytes, headers, noteRefusal)));
     });
   }
 
@@ -108,14 +121,16 @@ export class InferenceService {
     request: RelayedRequest,
     context: ProviderContext,
     model: string,
-  ): Promise<{ readonly path: string; readonly bytes: Buffer }> {
+    given: IncomingHttpHeaders,
+  ): Promise<Target> {
     const { virtualKey, principal, bytes } = context;
     const { provider, credential } = virtualKey;
     const path = provider.dialects?.[request.slug]?.(model, credential.options);
     if (path === undefined || bytes === undefined) throw this.notSpoken(request);
     if (restrictsModels(principal) && namesOtherModels(bytes)) assertEveryModelAllowed(principal);
     await this.isolated.assertOwn(context, request.uses, bytes);
-    return { path: path + (request.suffix ?? ''), bytes };
+    const headers = { ...request.headersOf?.(given), ...this.isolated.idempotencyHeader(context, given) };
+    return { path: path + (request.suffix ?? ''), bytes, headers };
   }
 
   /** An error of the provider passes as the provider words it: clients recover by these words. */
@@ -150,17 +165,6 @@ export class InferenceService {
   }
 }
 
-/** Of what the request says, and of what its dialect and its mode add. */
-function estimateOf<Facts extends InferenceFacts>(
-  dialect: Dialect<Facts>,
-  call: InferenceCall<Facts>,
-  members: JsonObject,
-): UsageEstimate {
-  const estimate = dialect.estimate(call);
-  const more = Object.fromEntries((dialect.mayUse ?? []).map((unit) => [unit, 0]));
-  return { ...estimate, counts: { ...more, ...estimate.counts }, modes: requestedModes(members) };
-}
-
 function isStream({ status, headers }: UpstreamHead): boolean {
   const type = (firstHeader(headers, 'content-type') ?? '').toLowerCase();
   return status >= 200 && status <= 299 && type.startsWith('text/event-stream');
@@ -190,10 +194,9 @@ function operationOf(
   model: string,
   path: string,
   bytes: Buffer,
-  { req }: Response,
+  headers: Readonly<Record<string, string>>,
   noteRefusal: (answer: UpstreamAnswer) => void,
 ): ProviderOperation {
-  const headers = request.headersOf?.(req.headers);
   return {
     operation: request.endpoint,
     model,

@@ -1,8 +1,10 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { walkFields } from '../common/json/fields.js';
 import { isObject, parseForeignJson } from '../common/json/read.js';
 import type { ProviderContext } from '../gateway/provider-context.decorator.js';
+import { idempotencyKey } from '../gateway/relay/idempotency-key.js';
 import { Isolation } from '../gateway/relay/isolation.js';
 import type { ObjectReference, ProviderObjectKind } from '../gateway/relay/relay-route.js';
 
@@ -20,6 +22,12 @@ export class IsolatedCalls {
     if (!ownership.strict) return;
     const objects = { about: undefined, lists: undefined, uses };
     await this.isolation.assertOwn(ownership, objects, { params: {}, query: {}, body: readUnambiguously(body) });
+  }
+
+  /** The caller's `Idempotency-Key`, as the provider gets it. @throws GatewayError `validation_failed` */
+  idempotencyHeader(context: ProviderContext, headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
+    const key = idempotencyKey(headers, this.isolation.ownershipOf(context));
+    return key === undefined ? {} : { 'idempotency-key': key };
   }
 
   /**

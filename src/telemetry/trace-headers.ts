@@ -56,7 +56,7 @@ export function readTraceHeaders(headers: IncomingHttpHeaders): TraceHeaders {
     spanId,
     parentSpanId: readText(headers, 'parent-span-id') ?? parent?.[2],
     spanName: readText(headers, 'span-name'),
-    metadata: readMetadata(headers),
+    metadata: withSession(readMetadata(headers), headers),
     w3cTraceId: parent?.[1] ?? (given === undefined ? own : toTraceId(given)),
     // 62 random bits, and never all zero.
     w3cSpanId: randomUuidDigits().slice(SPAN_DIGITS),
@@ -135,6 +135,25 @@ function readText(headers: IncomingHttpHeaders, name: GatewayHeader): string | u
     throw invalidField(`x-gateway-${name}`, `must be 1 to ${MAX_ID_LENGTH} printable ASCII characters`);
   }
   return value;
+}
+
+/** The headers with which agents name their session: Codex's, Claude Code's. */
+const AGENTS_SESSIONS = ['session_id', 'x-claude-code-session-id'] as const;
+const SESSION = 'session';
+
+/** A session that the client names becomes a value of its metadata, so that a usage limit can group by it. */
+function withSession(metadata: Metadata, headers: IncomingHttpHeaders): Metadata {
+  const session = readText(headers, SESSION) ?? sessionOfAgent(headers);
+  return session === undefined || SESSION in metadata ? metadata : { ...metadata, [SESSION]: session };
+}
+
+/** What an agent sends for others is not refused. */
+function sessionOfAgent(headers: IncomingHttpHeaders): string | undefined {
+  for (const name of AGENTS_SESSIONS) {
+    const value = headers[name];
+    if (typeof value === 'string' && value.length <= MAX_ID_LENGTH && PRINTABLE.test(value)) return value;
+  }
+  return undefined;
 }
 
 function readMetadata(headers: IncomingHttpHeaders): Metadata {

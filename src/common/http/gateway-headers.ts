@@ -10,6 +10,7 @@ const GATEWAY_HEADERS = {
   'parent-span-id': ['x-gateway-parent-span-id', 'x-portkey-parent-span-id'],
   'span-name': ['x-gateway-span-name', 'x-portkey-span-name'],
   metadata: ['x-gateway-metadata', 'x-portkey-metadata'],
+  session: ['x-gateway-session', 'x-portkey-session'],
 } as const;
 
 /** Headers that carry a gateway API key. */

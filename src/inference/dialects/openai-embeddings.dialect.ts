@@ -2,6 +2,7 @@ import { toErrorEvent } from '../../common/errors/error-envelope.js';
 import { isObject, type JsonObject, numberOrUndefined } from '../../common/json/read.js';
 import { AnswerMeter } from './answer-meter.js';
 import type { Dialect, InferenceFacts } from './dialect.types.js';
+import { openaiHeaders } from './openai-headers.js';
 import { type BoundMembers, readOpenaiInput } from './openai-input.js';
 import { readModel } from './read-facts.js';
 
@@ -20,6 +21,7 @@ export const openaiEmbeddings: Dialect = {
     const { bound: input } = readOpenaiInput(bytes, BOUND_MEMBERS, undefined);
     return { unit: 'input', counts: { input: input ?? 0 }, unbounded: input === undefined ? 'input' : undefined };
   },
+  headersOf: openaiHeaders,
   bodyOf: ({ bytes }) => bytes,
   toErrorEvent,
   newMeter: () => new AnswerMeter({ outputFields: [], usageIn }, OPTIONS),

@@ -8,6 +8,7 @@ import type { Counts } from '../../../usage/units.js';
 import { type AnswerForm, AnswerMeter } from '../answer-meter.js';
 import type { Dialect, InferenceCall, InferenceFacts, RelayedRequest } from '../dialect.types.js';
 import { readModel, readSwitch } from '../read-facts.js';
+import { passRequestHeaders } from '../request-headers.js';
 import { readMessagesInput } from './messages-input.js';
 import { toMessagesErrorEvent } from './messages-refusal.js';
 import { readMessagesUsage } from './messages-usage.js';
@@ -18,9 +19,7 @@ const USES: readonly ObjectReference[] = [
   { kind: 'file', name: 'file_id' },
   { kind: 'container', name: 'container' },
 ];
-const OWN_HEADERS = 'anthropic-';
-const MAX_HEADERS = 32;
-const MAX_HEADER = 4_096;
+const OWN_HEADERS = /^anthropic-/;
 
 export interface MessagesFacts extends InferenceFacts {
   readonly outputCap: number;
@@ -58,12 +57,7 @@ export const anthropicMessages: Dialect<MessagesFacts> = {
 
 /** Versions, betas and what else Anthropic's clients say. */
 function headersOf(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
-  const passed = Object.entries(headers).flatMap(([name, value]) => {
-    return name.startsWith(OWN_HEADERS) && typeof value === 'string' && value.length <= MAX_HEADER
-      ? [[name, value]]
-      : [];
-  });
-  return { ...ANTHROPIC_VERSION, ...Object.fromEntries(passed.slice(0, MAX_HEADERS)) };
+  return { ...ANTHROPIC_VERSION, ...passRequestHeaders(headers, OWN_HEADERS) };
 }
 
 function estimate({ facts, bytes, knownModel }: InferenceCall<MessagesFacts>): UsageEstimate {

@@ -2,6 +2,7 @@ import { toErrorEvent } from '../../../common/errors/error-envelope.js';
 import type { UsageEstimate } from '../../../gateway/billable-use.js';
 import { AnswerMeter } from '../answer-meter.js';
 import type { Dialect, InferenceCall } from '../dialect.types.js';
+import { openaiHeaders } from '../openai-headers.js';
 import { type BoundMembers, readOpenaiInput } from '../openai-input.js';
 import { askingForUsage, asksForUsage } from '../openai-stream-usage.js';
 import { outputBound } from '../output-bound.js';
@@ -22,9 +23,9 @@ export const openaiChat: Dialect<ChatFacts> = {
     { kind: 'audio', name: 'audio' },
   ],
   members: CHAT_MEMBERS,
-  mayUse: ['cache_write_5m', 'input_audio', 'output_audio'],
   readFacts: readChatFacts,
   estimate,
+  headersOf: openaiHeaders,
   bodyOf: ({ facts, bytes }) => askingForUsage(bytes, facts),
   toErrorEvent,
   newMeter: ({ facts, hidesReasoning }) =>

@@ -4,6 +4,7 @@ import type { UsageEstimate } from '../../../gateway/billable-use.js';
 import { AnswerMeter } from '../answer-meter.js';
 import type { Dialect, InferenceCall, InferenceFacts } from '../dialect.types.js';
 import { CHAT_ANSWER } from '../openai-chat/chat-answer.js';
+import { openaiHeaders } from '../openai-headers.js';
 import { type BoundMembers, readOpenaiInput } from '../openai-input.js';
 import { askingForUsage, asksForUsage, readStreamOptions, type StreamForm } from '../openai-stream-usage.js';
 import { outputBound, readCount } from '../output-bound.js';
@@ -29,6 +30,7 @@ export const openaiCompletions: Dialect<CompletionsFacts> = {
   members: new Set(['model', 'stream', 'stream_options', 'max_tokens', 'n', 'best_of']),
   readFacts,
   estimate,
+  headersOf: openaiHeaders,
   bodyOf: ({ facts, bytes }) => askingForUsage(bytes, facts),
   toErrorEvent,
   newMeter: ({ facts, hidesReasoning }) => new AnswerMeter(ANSWER, { hidesUsage: asksForUsage(facts), hidesReasoning }),

@@ -4,6 +4,7 @@ import type { UsageEstimate } from '../../../gateway/billable-use.js';
 import type { ObjectReference } from '../../../gateway/relay/relay-route.js';
 import { type AnswerForm, AnswerMeter } from '../answer-meter.js';
 import type { Dialect, InferenceCall, InferenceFacts, RelayedRequest } from '../dialect.types.js';
+import { openaiHeaders } from '../openai-headers.js';
 import { type BoundMembers, readOpenaiInput } from '../openai-input.js';
 import { outputBound, readCount } from '../output-bound.js';
 import { readModel, readSwitch } from '../read-facts.js';
@@ -43,7 +44,6 @@ export const openaiResponses: Dialect<ResponsesFacts> = {
   endpoint: 'responses',
   uses: USES,
   creates: 'response',
-  mayUse: ['cache_write_5m', 'cache_write_1h'],
   members: new Set(['model', 'stream', 'max_output_tokens', 'background']),
   readFacts: (members: JsonObject): ResponsesFacts => ({
     model: readModel(members),
@@ -52,6 +52,7 @@ export const openaiResponses: Dialect<ResponsesFacts> = {
     isInBackground: readSwitch(members, 'background'),
   }),
   estimate,
+  headersOf: openaiHeaders,
   bodyOf: ({ bytes }) => bytes,
   toErrorEvent: toFailedEvent,
   newMeter: ({ hidesReasoning }, onId) => new AnswerMeter(ANSWER, { hidesUsage: false, hidesReasoning, onId }),
@@ -76,6 +77,7 @@ export const openaiTokenCount: RelayedRequest = {
   suffix: '/input_tokens',
   uses: USES,
   members: new Set(['model']),
+  headersOf: openaiHeaders,
 };
 
 function estimate({ facts, bytes, knownModel }: InferenceCall<ResponsesFacts>): UsageEstimate {

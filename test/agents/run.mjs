@@ -1,0 +1,143 @@
+// Runs coding agents against a gateway before a scripted model, each with an address and a key alone. Each has to do a round trip
+// with one of its tools, under a usage limit. The last line is "N passed, M failed".
+//   npm ci && node run.mjs [root of the repository]
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { RESULT, startModel } from './scripted-model.mjs';
+
+const AGENT_MS = 60_000;
+const TASK = 'Use your tool for commands once, then say what it said.';
+
+const root = process.argv[2] ?? fileURLToPath(new URL('../..', import.meta.url));
+const { runCases, startGateway } = await import(pathToFileURL(path.join(root, 'test/clients/start-gateway.mjs')));
+const folder = mkdtempSync(path.join(tmpdir(), 'tollgate-agents-'));
+
+const AGENTS = [
+  {
+    title: 'Claude Code does a round trip with a tool, under a limit',
+    run: async ({ url, keyOf, usageOf }) => {
+      const key = await keyOf('anthropic');
+      const said = await runAgent('claude', ['-p', TASK, '--allowedTools', 'Bash'], {
+        ANTHROPIC_BASE_URL: url,
+        ANTHROPIC_AUTH_TOKEN: key,
+        ANTHROPIC_MODEL: 'claude-sonnet-4-5',
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      });
+      assert.match(said, new RegExp(`The tool said ${RESULT}`));
+      assert.deepEqual(await usageOf('messages'), { calls: 2, tokens: 2 * 27 });
+    },
+  },
+  {
+    title: 'Claude Code finds the virtual key in the name of the model',
+    run: async ({ url, keyOf }) => {
+      const said = await runAgent('claude', ['-p', TASK, '--allowedTools', 'Bash'], {
+        ANTHROPIC_BASE_URL: url,
+        ANTHROPIC_API_KEY: await keyOf(undefined),
+        ANTHROPIC_MODEL: '@anthropic/claude-sonnet-4-5',
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      });
+      assert.match(said, new RegExp(`The tool said ${RESULT}`));
+    },
+  },
+  {
+    title: 'Codex does a round trip with a tool, under a limit',
+    run: async ({ url, keyOf, usageOf }) => {
+      const said = await runCodex(url, await keyOf('openai'));
+      assert.match(said, new RegExp(`The tool said ${RESULT}`));
+      assert.deepEqual(await usageOf('responses'), { calls: 2, tokens: 2 * 38 });
+    },
+  },
+  {
+    title: 'Codex says why a call is refused',
+    run: async ({ url, ask, keyOf, calls }) => {
+      const key = await keyOf('openai', 'a small budget');
+      await ask('/v1/policies/usage-limits', {
+        conditions: [{ key: 'metadata.team', value: 'a small budget' }],
+        group_by: [{ key: 'metadata.team' }],
+        type: 'tokens',
+        credit_limit: 100,
+        unbounded: 'allow',
+      });
+      const refused = await runCodex(url, key).catch(({ stdout, stderr }) => stdout + stderr);
+      assert.match(refused, /usage limit/i);
+      assert.deepEqual(calls, []);
+    },
+  },
+];
+
+let passed = 0;
+let failed = 0;
+let gateway;
+const model = await startModel();
+try {
+  gateway = await startGateway(root);
+  const context = await prepare(gateway);
+  ({ passed, failed } = await runCases(AGENTS, AGENT_MS, () => {
+    model.calls.length = 0;
+    return { ...context, calls: model.calls };
+  }));
+} catch (error) {
+  failed += 1;
+  console.log('✕ the gateway starts\n', error);
+}
+await gateway?.stop();
+model.close();
+rmSync(folder, { recursive: true, force: true });
+console.log(`${passed} passed, ${failed} failed`);
+process.exit(failed === 0 ? 0 : 1);
+
+async function prepare({ url, ask }) {
+  for (const [name, base_url] of [
+    ['anthropic', model.url],
+    ['openai', `${model.url}/v1`],
+  ]) {
+    await ask('/v1/virtual-keys', { name, slug: name, provider: name, key: 'provider-key', config: { base_url } });
+  }
+  await ask('/v1/policies/usage-limits', {
+    conditions: [{ key: 'workspace_id', value: 'default' }],
+    group_by: [{ key: 'metadata.session' }],
+    type: 'tokens',
+    credit_limit: 10_000_000,
+    // Codex sends no output cap.
+    unbounded: 'allow',
+  });
+  const keyOf = async (default_virtual_key, team = 'agents') => {
+    const key = { name: 'an agent', workspace_id: 'default', scopes: ['completions.write'], metadata: { team } };
+    return (await ask('/v1/api-keys', { ...key, default_virtual_key })).key;
+  };
+  const usageOf = async (endpoint) => {
+    const { data } = await ask('/v1/usage?group_by=endpoint');
+    const { calls, tokens } = data.find(({ group }) => group.endpoint === endpoint) ?? {};
+    return { calls, tokens };
+  };
+  return { url, ask, keyOf, usageOf };
+}
+
+function runCodex(url, key) {
+  const home = path.join(folder, 'codex');
+  mkdirSync(home, { recursive: true });
+  const provider = `[model_providers.tollgate]\nname = "Tollgate"\nbase_url = "${url}/v1"\nenv_key = "TOLLGATE_KEY"\nwire_api = "responses"\n`;
+  writeFileSync(
+    path.join(home, 'config.toml'),
+    `model = "gpt-5.1-codex"\nmodel_provider = "tollgate"\nweb_search = "disabled"\n${provider}`,
+  );
+  const always = ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox'];
+  return runAgent('codex', [...always, TASK], { CODEX_HOME: home, TOLLGATE_KEY: key });
+}
+
+/** What an agent prints. Rejects when it fails. */
+async function runAgent(name, words, settings) {
+  const command = fileURLToPath(new URL(`node_modules/.bin/${name}`, import.meta.url));
+  const running = promisify(execFile)(command, words, {
+    cwd: folder,
+    env: { PATH: process.env.PATH, HOME: folder, ...settings },
+    timeout: AGENT_MS,
+  });
+  running.child.stdin.end();
+  return (await running).stdout;
+}
