@@ -19,11 +19,11 @@ beforeEach(async () => {
 afterAll(() => gateway.close());
 
 /** What a call costs, in billionths of a dollar. */
-async function costOf(provider: string, path: string, body: object, usage: object): Promise<number> {
+async function costOf(provider: string, path: string, body: object, usage: object, more = {}): Promise<number> {
   const ask = plainly(gateway, await gateway.virtualKey(provider));
-  gateway.provider.replyWith(json({ usage }));
+  gateway.provider.replyWith(json({ ...more, usage }));
   const { status, text } = await ask('POST', path, { body });
-  expect([status, text]).toEqual([200, JSON.stringify({ usage })]);
+  expect([status, text]).toEqual([200, JSON.stringify({ ...more, usage })]);
   const [row] = await gateway.books.ledger(1);
   return Number(row?.costNano);
 }
@@ -42,6 +42,37 @@ describe('under a limit in US dollars, without a price set by hand', () => {
     const usage = { input_tokens: 10, output_tokens: 100, cache_creation_input_tokens: 40 };
     // In dollars a million: 10 at 3, 40 into the cache at 3.75, 100 at 15.
     expect(await costOf('anthropic', '/messages', body, usage)).toBe(30_000 + 150_000 + 1_500_000);
+  });
+
+  it.each([
+    ['priority', 'priority', 5_000 + 30_000],
+    ['priority', 'default', 2_500 + 15_000],
+    [undefined, 'priority', 5_000 + 30_000],
+  ])('charges a chat that asks for %s as it was served: %s', async (service_tier, served, cost) => {
+    const body = { model: 'gpt-5.4', max_tokens: 10, messages: MESSAGES, service_tier };
+    const usage = { prompt_tokens: 1, completion_tokens: 1 };
+    expect(await costOf('openai', '/chat/completions', body, usage, { service_tier: served })).toBe(cost);
+    expect(await gateway.books.faults()).toEqual([]);
+  });
+
+  it('charges what OpenAI writes to a cache by itself', async () => {
+    const body = { model: 'gpt-5.6', max_output_tokens: 10, input: 'Hello' };
+    const usage = { input_tokens: 20, input_tokens_details: { cache_write_tokens: 16 }, output_tokens: 0 };
+    // In dollars a million: 4 at 4, 16 into the cache at 5.
+    expect(await costOf('openai', '/responses', body, usage)).toBe(16_000 + 80_000);
+  });
+
+  it('reserves at the dearest mode in which a call may be served', async () => {
+    await gateway.limit({ type: 'cost', credit_limit: 0.2 });
+    const ask = plainly(gateway, await gateway.virtualKey('openai'));
+    gateway.provider.replyWith(json({ usage: {} }));
+    // 10,000 tokens at 15 dollars a million, or at 30.
+    const body = { model: 'gpt-5.4', max_tokens: 10_000, messages: MESSAGES };
+    expect(refusalOf(await ask('POST', '/chat/completions', { body }))).toMatchObject({ code: 'usage_limit_exceeded' });
+    const plain = await ask('POST', '/chat/completions', { body: { ...body, service_tier: 'default' } });
+    expect(plain.status).toBe(200);
+    const twice = '{"service_tier":"default","service_tier":"priority","model":"gpt-5.4","max_tokens":1}';
+    expect(refusalOf(await ask('POST', '/chat/completions', { body: twice }))).toMatchObject({ status: 400 });
   });
 
   it('charges an embedding', async () => {

@@ -29,12 +29,12 @@ export const DECISIONS: readonly Decision[] = [
     because: 'models.dev has one price for all writes to a cache',
   },
   { unit: 'web_search', whereAlone: true, take: 'genai-prices', because: 'models.dev has prices of tokens only' },
-  {
-    mode: 'priority',
+  ...(['priority', 'fast', 'ultrafast'] as const).map((mode): Decision => ({
+    mode,
     whereAlone: true,
     take: 'models.dev',
     because: 'genai-prices has prices of the standard mode only',
-  },
+  })),
   {
     unit: 'cache_read',
     whereAlone: true,

@@ -50,10 +50,12 @@ describe('readModelsDev', () => {
       tiers: [{ tier: { type: 'context', size: 200000 }, input: 2 }],
       context_over_200k: { input: 2 },
     };
-    expect(pricesOf(cost, { experimental: { modes: { fast } } })).toEqual([
+    const other = { cost: { input: 8 }, provider: { body: { speed: 'fast' } } };
+    expect(pricesOf(cost, { experimental: { modes: { fast, other } } })).toEqual([
       'input standard 0 0.000001',
       'input standard 200000 0.000002',
       'input priority 0 0.000009',
+      'input fast 0 0.000008',
     ]);
   });
 
@@ -65,7 +67,7 @@ describe('readModelsDev', () => {
     [{ input: 1, output: 2, reasoning: 2 }, {}, []],
     [{ input: 1, tiers: [{ tier: { type: 'hours', size: 1 }, input: 2 }] }, {}, ['standard tier of "hours"']],
     [{ input: 1, context_over_200k: { input: 2 } }, {}, ['standard context_over_200k']],
-    [{ input: 1 }, { experimental: { modes: { x: { cost: {}, provider: { body: { speed: 'fast' } } } } } }, ['mode x']],
+    [{ input: 1 }, { experimental: { modes: { x: { cost: {}, provider: { body: { speed: 'slow' } } } } } }, ['mode x']],
   ])('names what it does not understand of %j %j', (cost, more, names) => {
     expect(read(listedModel(cost, more))?.notUnderstood).toEqual(names);
   });

@@ -19,6 +19,12 @@ const TIERS = 'tiers';
 const SAME_AS_TIERS = 'context_over_200k';
 /** `output` includes it, so it needs no price of its own while both are the same. */
 const REASONING = 'reasoning';
+/** By what a request adds to its body. */
+const MODES: ReadonlyMap<string | undefined, PriceMode> = new Map<string, PriceMode>([
+  ['{"service_tier":"priority"}', 'priority'],
+  ['{"service_tier":"ultrafast"}', 'ultrafast'],
+  ['{"speed":"fast"}', 'fast'],
+]);
 /** Of tokens. */
 const PER = 6;
 
@@ -71,15 +77,15 @@ function readUnits(cost: JsonObject, mode: PriceMode, minInputTokens: number, pa
   }
 }
 
-/** Of the modes, those that a request asks for by the tier of its service. */
+/** Modes of the source have names of its own: what counts is how a request asks for one. */
 function readModes({ experimental }: JsonObject, path: string, found: Found): void {
   const modes = isObject(experimental) ? experimental['modes'] : undefined;
   for (const [name, value] of Object.entries(isObject(modes) ? modes : {})) {
     const { cost, provider } = readObject(value, `${path}.modes.${name}`);
     if (cost === undefined) continue;
     const body = isObject(provider) ? provider['body'] : undefined;
-    if (isObject(body) && body['service_tier'] === 'priority')
-      readCost(readObject(cost, `${path}.modes.${name}.cost`), 'priority', path, found);
+    const mode = MODES.get(JSON.stringify(body));
+    if (mode !== undefined) readCost(readObject(cost, `${path}.modes.${name}.cost`), mode, path, found);
     else found.notUnderstood.push(`mode ${name}`);
   }
 }

@@ -1,3 +1,4 @@
+import type { PriceMode } from '../usage/prices/price.types.js';
 import type { Counts, QuantityUnit } from '../usage/units.js';
 
 /** What a call is billed at most, known before it is sent. */
@@ -11,6 +12,8 @@ export interface UsageEstimate {
   readonly counts: Counts;
   /** The field of the request for which there is no bound: a call that a limit applies to is refused. */
   readonly unbounded?: string | undefined;
+  /** The modes in which the call may be served; the first counts where the answer says none. Absent: the standard one. */
+  readonly modes?: readonly PriceMode[];
 }
 
 /** What the provider says that it bills. */
@@ -19,6 +22,8 @@ export interface ReportedUsage {
   readonly counts: Counts;
   /** The figures are ours, by the provider's rules: it reports none. */
   readonly isComputed?: boolean | undefined;
+  /** How the call was served; undefined: the provider does not say it. */
+  readonly mode?: PriceMode | undefined;
 }
 
 /** Counts what an answer costs, from its bytes as they pass. One for each attempt. */

@@ -70,6 +70,36 @@ describe('costOfEstimate', () => {
   });
 });
 
+describe('modes', () => {
+  const PRICES: readonly Price[] = [
+    price('input', 2n),
+    { ...price('input', 5n), id: 'priority', mode: 'priority' },
+    { ...price('input', 1n), id: 'flex', mode: 'flex' },
+  ];
+
+  it.each([
+    [undefined, 1_000n, 'standard'],
+    [['standard'], 1_000n, 'standard'],
+    [['flex', 'standard'], 1_000n, 'standard'],
+    [['standard', 'flex', 'priority'], 2_500n, 'priority'],
+    [['batch', 'flex'], 1_000n, 'standard'],
+  ] as const)('reserve a call that may be served in %j at the dearest', (modes, costNano, mode) => {
+    const { bound, rate } = costOfEstimate({ ...TOKENS, ...(modes === undefined ? {} : { modes }) }, PRICES);
+    expect([bound.costNano, rate.mode]).toEqual([costNano, mode]);
+  });
+
+  it.each([
+    ['priority', 'priority', 50n],
+    ['flex', 'flex', 10n],
+    ['batch', 'batch', 20n],
+    [undefined, 'flex', 10n],
+  ] as const)('settle a call that was served in %s', (mode, settled, costNano) => {
+    const estimate = { ...TOKENS, modes: ['flex', 'standard'] } as const;
+    const { figures, rate } = costOfReport({ counts: { input: 10 }, mode }, estimate, costOfEstimate(estimate, PRICES));
+    expect([figures.costNano, rate.mode]).toEqual([costNano, settled]);
+  });
+});
+
 describe('costOfReport', () => {
   const bySearch = costOfEstimate(SEARCH, [price('search_unit', 7n)]);
   const byToken = costOfEstimate(TOKENS, [price('input', 3n)]);

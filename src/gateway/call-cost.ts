@@ -26,8 +26,9 @@ const BELIEVED_TIMES = 4n;
 
 const NO_PRICES: readonly Price[] = [];
 
-/** Until a call can say otherwise. */
+/** Of calls that do not name one. */
 const MODE: PriceMode = 'standard';
+const MODES: readonly PriceMode[] = [MODE];
 
 /** What a call costs at most, and how its prices apply. */
 export interface CallCost {
@@ -35,6 +36,8 @@ export interface CallCost {
   readonly prices: readonly Price[];
   /** Whether its prices make up its whole cost; if not, it has none at all. */
   readonly isPriced: boolean;
+  /** In which the call may be served. */
+  readonly modes: readonly PriceMode[];
   /** That of the bound: of each unit the highest price that can apply. */
   readonly rate: AppliedRate;
   readonly bound: UsageFigures;
@@ -55,8 +58,10 @@ export function costOfEstimate(estimate: UsageEstimate, prices: readonly Price[]
   const isPriced = isWhollyPriced(estimate, prices);
   const counting = isPriced ? prices : NO_PRICES;
   const quantities = quantitiesOf(estimate.counts);
-  const dearest = dearestPrices(counting, [MODE], quantities);
-  return { prices: counting, isPriced, rate: rateOf(dearest, MODE), bound: figuresAt(quantities, dearest) };
+  const { modes = MODES } = estimate;
+  const dearest = dearestPrices(counting, modes, quantities);
+  const rate = rateOf(dearest, modeOf(dearest));
+  return { prices: counting, isPriced, modes, rate, bound: figuresAt(quantities, dearest) };
 }
 
 /**
@@ -88,7 +93,7 @@ export interface ReportCost {
 export function costOfReport(
   reported: ReportedUsage,
   estimate: UsageEstimate,
-  { prices, rate, bound: estimated }: CallCost,
+  { prices, modes, rate, bound: estimated }: CallCost,
   bound = estimated,
 ): ReportCost {
   const own = quantitiesOf(reported.counts);
@@ -100,10 +105,11 @@ export function costOfReport(
   for (const { unit } of prices) if (unit === estimate.unit) decisive = unit;
   const isReported = reported.isComputed !== true && own[decisive] !== undefined;
   const quantities = quantitiesOr(own, estimated.quantities);
-  const applied = pricesThatApply(prices, MODE, quantities);
+  const mode = reported.mode ?? modes[0] ?? MODE;
+  const applied = pricesThatApply(prices, mode, quantities);
   return {
     figures: figuresAt(quantities, applied),
-    rate: rateOf(applied, MODE),
+    rate: rateOf(applied, mode),
     source: isReported ? 'provider' : 'computed',
     aboveBound: above,
   };
@@ -115,8 +121,8 @@ export function aboveBound(reported: Quantities, bound: Quantities): AboveBound 
 }
 
 /** A raised bound, at the highest prices that can apply to it. */
-export function boundOf(quantities: Quantities, prices: readonly Price[]): UsageFigures {
-  return figuresAt(quantities, dearestPrices(prices, [MODE], quantities));
+export function boundOf(quantities: Quantities, { prices, modes }: CallCost): UsageFigures {
+  return figuresAt(quantities, dearestPrices(prices, modes, quantities));
 }
 
 /** The rate of an attempt that costs nothing. */
@@ -147,4 +153,9 @@ function quantitiesOf(counts: Counts): Quantities {
 export function believableCount(figure: number | undefined): number | undefined {
   if (figure === undefined || !(figure >= 0 && figure <= HIGHEST_COUNT)) return undefined;
   return Math.ceil(figure);
+}
+
+/** Of a bound, which may have prices of several: the one that is not the standard. */
+function modeOf(prices: readonly Price[]): PriceMode {
+  return prices.find(({ mode }) => mode !== MODE)?.mode ?? MODE;
 }

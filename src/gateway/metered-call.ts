@@ -179,7 +179,7 @@ export class MeteredCall implements AttemptObserver {
     // A report that is not believed is the bound itself.
     const came = costOfReport(meter.usage, this.plan.estimate, this.plan.cost, open.bound).figures;
     if (isWithinBound(came.quantities, open.bound.quantities)) return;
-    this.extend(open, boundOf(largestQuantities(came.quantities, open.bound.quantities), this.plan.cost.prices));
+    this.extend(open, boundOf(largestQuantities(came.quantities, open.bound.quantities), this.plan.cost));
   }
 
   /** By the clock, not by what comes: a stream may be silent for longer than its lease. */

@@ -11,6 +11,7 @@ import { openaiChat } from './dialects/openai-chat/chat.dialect.js';
 import { openaiCompletions } from './dialects/openai-completions/completions.dialect.js';
 import { openaiEmbeddings } from './dialects/openai-embeddings.dialect.js';
 import { openaiCompaction, openaiResponses, openaiTokenCount } from './dialects/openai-responses/responses.dialect.js';
+import { MODE_MEMBERS } from './dialects/service-mode.js';
 import { MessagesErrorResponse } from './messages-error.response.js';
 import { InferenceService } from './inference.service.js';
 
@@ -39,7 +40,12 @@ const SameCall = (paths: string[], { members }: Pick<RelayedRequest, 'members'>)
   applyDecorators(Relayed(paths, members), ApiExcludeEndpoint());
 
 const Relayed = (path: string | string[], members: ReadonlySet<string>): MethodDecorator =>
-  applyDecorators(Post(path), HttpCode(200), ProviderRoute('completions.write'), ReadsMembers(members));
+  applyDecorators(
+    Post(path),
+    HttpCode(200),
+    ProviderRoute('completions.write'),
+    ReadsMembers(new Set([...members, ...MODE_MEMBERS])),
+  );
 
 @ApiTags('Inference')
 @Controller()

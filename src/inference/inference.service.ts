@@ -8,7 +8,7 @@ import { walkFields } from '../common/json/fields.js';
 import type { JsonObject } from '../common/json/read.js';
 import { AppConfig } from '../config/environment.js';
 import { assertEveryModelAllowed, restrictsModels } from '../gateway/model-access.js';
-import type { BillableStream } from '../gateway/billable-use.js';
+import type { BillableStream, UsageEstimate } from '../gateway/billable-use.js';
 import type { ProviderContext } from '../gateway/provider-context.decorator.js';
 import { type ProviderOperation, ProviderCallService } from '../gateway/provider-call.service.js';
 import { passedHeaders } from '../upstream/passed-headers.js';
@@ -16,13 +16,14 @@ import { OfferedEndpoints } from '../upstream/providers/offered-endpoints.js';
 import { ProviderRegistry } from '../upstream/providers/provider.registry.js';
 import { firstHeader, type UpstreamAnswer, type UpstreamHead } from '../upstream/upstream.types.js';
 import { modelFacts } from '../usage/models/model-catalogue.js';
-import type { Dialect, InferenceFacts, RelayedRequest } from './dialects/dialect.types.js';
+import type { Dialect, InferenceCall, InferenceFacts, RelayedRequest } from './dialects/dialect.types.js';
 import { anthropicMessages } from './dialects/anthropic-messages/messages.dialect.js';
 import { openaiChat } from './dialects/openai-chat/chat.dialect.js';
 import { openaiCompletions } from './dialects/openai-completions/completions.dialect.js';
 import { openaiEmbeddings } from './dialects/openai-embeddings.dialect.js';
 import { readModel } from './dialects/read-facts.js';
 import { openaiResponses } from './dialects/openai-responses/responses.dialect.js';
+import { requestedModes } from './dialects/service-mode.js';
 import { IsolatedCalls } from './isolated-calls.js';
 
 const DIALECTS = [openaiChat, openaiCompletions, openaiResponses, openaiEmbeddings, anthropicMessages];
@@ -78,7 +79,7 @@ export class InferenceService {
     const use: BillableStream = {
       endpoint: dialect.endpoint,
       model: facts.model,
-      estimate: () => dialect.estimate(call),
+      estimate: () => estimateOf(dialect, call, members),
       newMeter: () => dialect.newMeter(call, onId),
     };
     const streams = {
@@ -163,6 +164,17 @@ export class InferenceService {
     const message = `${ERROR_CODES[code].message} These providers do: ${this.speakersOf(slug).join(', ')}.`;
     return new GatewayError(code, { message });
   }
+}
+
+/** Of what the request says, and of what its dialect and its mode add. */
+function estimateOf<Facts extends InferenceFacts>(
+  dialect: Dialect<Facts>,
+  call: InferenceCall<Facts>,
+  members: JsonObject,
+): UsageEstimate {
+  const estimate = dialect.estimate(call);
+  const more = Object.fromEntries((dialect.mayUse ?? []).map((unit) => [unit, 0]));
+  return { ...estimate, counts: { ...more, ...estimate.counts }, modes: requestedModes(members) };
 }
 
 function isStream({ status, headers }: UpstreamHead): boolean {

@@ -2,7 +2,9 @@ import { isObject, type JsonObject, parseForeignJson } from '../../common/json/r
 import { endOfString, QUOTE } from '../../common/json/scan.js';
 import type { ReportedUsage, StreamMeter } from '../../gateway/billable-use.js';
 import { EventSplitter, readEvent } from '../../upstream/streams/event-splitter.js';
+import type { PriceMode } from '../../usage/prices/price.types.js';
 import type { Counts } from '../../usage/units.js';
+import { servedMode } from './service-mode.js';
 
 const NO_BYTES = Buffer.alloc(0);
 const MAX_EVENT_BYTES = 1024 * 1024;
@@ -35,6 +37,7 @@ export interface MeterOptions {
 export class AnswerMeter implements StreamMeter {
   readonly #events = new EventSplitter(MAX_EVENT_BYTES);
   #counts: Counts | undefined;
+  #mode: PriceMode | undefined;
   #outputBytes = 0;
   #isWhole: boolean | undefined;
   /** An event was too long: the rest passes unread. */
@@ -56,6 +59,7 @@ export class AnswerMeter implements StreamMeter {
       const answer = parseForeignJson(chunk);
       if (isObject(answer)) {
         this.#noteId(answer);
+        this.#mode = servedMode(answer);
         this.#counts = this.form.usageIn(answer, undefined);
       }
       return chunk;
@@ -68,6 +72,11 @@ export class AnswerMeter implements StreamMeter {
   }
 
   get usage(): ReportedUsage {
+    const { counts, isComputed } = this.#reported();
+    return { counts, ...(isComputed === true ? { isComputed } : {}), ...(this.#mode ? { mode: this.#mode } : {}) };
+  }
+
+  #reported(): ReportedUsage {
     const counts = this.#counts ?? {};
     if (this.#isWhole === true) return this.#counts === undefined ? { counts, isComputed: true } : { counts };
     if (counts.output !== undefined) return { counts };
@@ -118,6 +127,7 @@ export class AnswerMeter implements StreamMeter {
     const message = parseForeignJson(data);
     if (!isObject(message)) return false;
     this.#noteId(message);
+    this.#mode = servedMode(message) ?? this.#mode;
     const counts = this.form.usageIn(message, this.#counts);
     if (counts === undefined) return false;
     this.#counts = counts;

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../common/json/read.js';
 import type { StreamMeter, UsageEstimate } from '../../gateway/billable-use.js';
 import type { ObjectReference, ProviderObjectKind } from '../../gateway/relay/relay-route.js';
 import type { DialectSlug } from '../../upstream/providers/provider.types.js';
+import type { QuantityUnit } from '../../usage/units.js';
 import type { ModelFacts } from '../../usage/models/model-facts.js';
 
 /** What a request says that the gateway has to know. */
@@ -44,6 +45,8 @@ export interface RelayedRequest {
  * else. Pure.
  */
 export interface Dialect<Facts extends InferenceFacts = InferenceFacts> extends RelayedRequest {
+  /** Units that a call may use although its request does not name them: caches that the provider keeps by itself, and audio. */
+  readonly mayUse?: readonly QuantityUnit[];
   /** What an answer makes at the provider, under the `id` of the answer. */
   readonly creates?: ProviderObjectKind;
   /** @throws GatewayError `validation_failed` */

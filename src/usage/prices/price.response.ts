@@ -19,7 +19,7 @@ export class PriceResponse {
   readonly model: string;
   /** As it was set: `input` and `input_token` are the same unit, and so are `output` and `output_token`. */
   readonly unit: string;
-  /** How the call is served: `standard`, `batch`, `flex` or `priority`. */
+  /** How the call is served: `standard`, `batch`, `flex`, `priority`, `fast` or `ultrafast`. */
   readonly mode: string;
   /** The price counts for calls with at least so many input tokens. */
   readonly min_input_tokens: number;

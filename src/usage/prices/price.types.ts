@@ -53,7 +53,7 @@ export interface BundledPrice extends Price {
 }
 
 /** How a call is served, and so at which prices. */
-export const PRICE_MODES = ['standard', 'batch', 'flex', 'priority'] as const;
+export const PRICE_MODES = ['standard', 'batch', 'flex', 'priority', 'fast', 'ultrafast'] as const;
 export type PriceMode = (typeof PRICE_MODES)[number];
 
 /** The prices by which a cost was computed. */

@@ -23,6 +23,7 @@ export const openaiChat: Dialect<ChatFacts> = {
     { kind: 'audio', name: 'audio' },
   ],
   members: CHAT_MEMBERS,
+  mayUse: ['cache_write_5m', 'input_audio', 'output_audio'],
   readFacts: readChatFacts,
   estimate,
   headersOf: openaiHeaders,

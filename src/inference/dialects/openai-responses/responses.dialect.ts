@@ -44,6 +44,7 @@ export const openaiResponses: Dialect<ResponsesFacts> = {
   endpoint: 'responses',
   uses: USES,
   creates: 'response',
+  mayUse: ['cache_write_5m', 'cache_write_1h'],
   members: new Set(['model', 'stream', 'max_output_tokens', 'background']),
   readFacts: (members: JsonObject): ResponsesFacts => ({
     model: readModel(members),
