@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Price } from '../usage/prices/price.types.js';
 import type { QuantityUnit } from '../usage/units.js';
-import { aboveBound, costOfEstimate, costOfReport } from './call-cost.js';
+import { aboveBound, costOfEstimate, costOfReport, measuredUnits } from './call-cost.js';
 
 const SEARCH = { unit: 'search_unit', counts: { search_unit: 2, input: 500 } } as const;
 const TOKENS = { unit: 'input', counts: { input: 500 } } as const;
@@ -68,6 +68,15 @@ describe('costOfEstimate', () => {
     const absurd = costOfEstimate({ ...TOKENS, counts: { input: 1e15 } }, [price('input', 10n ** 15n)]);
     expect(absurd.bound.costNano).toBe(10n ** 15n);
   });
+});
+
+it('reserves at the price of a unit that a call may use besides', () => {
+  const estimate = { ...TOKENS, mayUse: ['cache_write_5m'] } as const;
+  expect(measuredUnits(estimate)).toEqual(['input', 'cache_write_5m', 'request']);
+  const cost = costOfEstimate(estimate, [price('input', 4n), price('cache_write_5m', 5n)]);
+  expect(cost.bound).toEqual({ costNano: 2_500n, quantities: { input: 500n } });
+  const { figures } = costOfReport({ counts: { input: 1, cache_write_5m: 2 } }, estimate, cost);
+  expect(figures.costNano).toBe(14n);
 });
 
 describe('modes', () => {

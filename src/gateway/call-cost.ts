@@ -47,9 +47,11 @@ export interface CallCost {
  * The units that a call can use: those that its estimate names. A price for anything else would make it free. A unit of tokens
  * that is named with 0 shares the bound of `input` or `output`.
  */
-export function measuredUnits({ counts }: UsageEstimate): readonly QuantityUnit[] {
+export function measuredUnits({ counts, mayUse }: UsageEstimate): readonly QuantityUnit[] {
   const units: QuantityUnit[] = [];
-  for (const unit of QUANTITY_UNITS) if (unit === 'request' || counts[unit] !== undefined) units.push(unit);
+  for (const unit of QUANTITY_UNITS) {
+    if (unit === 'request' || counts[unit] !== undefined || mayUse?.includes(unit) === true) units.push(unit);
+  }
   return units;
 }
 
