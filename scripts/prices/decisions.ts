@@ -20,6 +20,9 @@ export interface Decision {
   readonly because: string;
 }
 
+const AZURE = ['azure-openai', 'azure-ai'] as const;
+const AZURE_ROUNDED = ['gpt-5', 'gpt-5-codex', 'gpt-5-mini', 'gpt-5-nano', 'gpt-5.2'];
+
 /** The first that fits counts. */
 export const DECISIONS: readonly Decision[] = [
   {
@@ -48,20 +51,30 @@ export const DECISIONS: readonly Decision[] = [
     take: 'models.dev',
     because: 'Anthropic ended the context of more than 200,000 tokens on 2026-04-30: such calls are refused',
   })),
-  ...['gpt-5', 'gpt-5-codex', 'gpt-5-mini', 'gpt-5-nano', 'gpt-5.2'].map((model): Decision => ({
-    provider: 'azure-openai',
+  ...AZURE.flatMap((provider) =>
+    AZURE_ROUNDED.map((model): Decision => ({
+      provider,
+      model,
+      unit: 'cache_read',
+      take: 'genai-prices',
+      because: 'a tenth of the input, as at OpenAI; models.dev has it rounded, or of another model',
+    })),
+  ),
+  ...['gemini-3.5-flash', 'gemini-3.6-flash', 'gemini-3.7-flash', 'gemini-3.8-flash'].map((model): Decision => ({
+    provider: 'gemini',
     model,
-    unit: 'cache_read',
-    take: 'genai-prices',
-    because: 'a tenth of the input, as at OpenAI; models.dev has it rounded, or of another model',
+    unit: 'input_audio',
+    whereAlone: true,
+    take: 'models.dev',
+    because: 'both bill audio as other input, and one of them says it',
   })),
-  {
-    provider: 'azure-openai',
+  ...AZURE.map((provider): Decision => ({
+    provider,
     model: 'o4-mini',
     unit: 'cache_read',
     take: 'models.dev',
     because: 'a quarter of the input, as at OpenAI; genai-prices has it rounded',
-  },
+  })),
 ];
 
 /** Prices that the gateway has no unit for, and that a person has looked at. */
@@ -73,5 +86,10 @@ export interface Ignored {
 }
 
 export const IGNORED: readonly Ignored[] = [
+  {
+    provider: 'gemini',
+    price: 'cache_audio_read_mtok',
+    because: 'the API that the gateway calls does not report it; it is billed as what is read from the cache',
+  },
   { price: 'storage_searches_kcount', because: 'searches in files at the provider are refused under a limit' },
 ];

@@ -13,5 +13,14 @@ export const LISTED_PROVIDERS: readonly ListedProvider[] = [
   { slug: 'azure-openai', modelsDev: 'azure', genaiPrices: 'azure' },
   { slug: 'anthropic', modelsDev: 'anthropic', genaiPrices: 'anthropic' },
   { slug: 'bedrock', modelsDev: 'amazon-bedrock', genaiPrices: 'aws' },
+  // Deployments of a resource, whichever provider calls them.
+  { slug: 'azure-ai', modelsDev: 'azure', genaiPrices: 'azure' },
+  { slug: 'gemini', modelsDev: 'google', genaiPrices: 'google' },
+  { slug: 'groq', modelsDev: 'groq', genaiPrices: 'groq' },
+  { slug: 'mistral', modelsDev: 'mistral', genaiPrices: 'mistral' },
+  { slug: 'deepseek', modelsDev: 'deepseek', genaiPrices: 'deepseek' },
+  { slug: 'xai', modelsDev: 'xai', genaiPrices: 'x-ai' },
+  { slug: 'together', modelsDev: 'togetherai', genaiPrices: 'together' },
+  { slug: 'fireworks', modelsDev: 'fireworks-ai', genaiPrices: 'fireworks' },
   { slug: 'cohere', modelsDev: 'cohere', genaiPrices: 'cohere' },
 ];

@@ -58,7 +58,7 @@ export function updateSnapshot(
 /** A list that has changed its form, or lost a part, would otherwise look like a provider without models. */
 function assertStillThere(slug: string, now: number, known: readonly BundledPrice[]): void {
   const before = new Set(known.filter(({ provider }) => provider === slug).map(({ model }) => model)).size;
-  if (now === 0 || now * 2 < before) throw new Error(`${slug} has prices of ${now} models, and had ${before}`);
+  if (now * 2 < before) throw new Error(`${slug} has prices of ${now} models, and had ${before}`);
 }
 
 function modelsOf(provider: ListedProvider['slug'], { models }: SourceProvider, readOn: string): readonly KnownModel[] {

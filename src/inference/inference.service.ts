@@ -69,6 +69,7 @@ export class InferenceService {
       knownModel: modelFacts(provider.slug, facts.model),
       hidesReasoning: provider.hidesReasoning === true,
     };
+    const body = provider.reportsStreamUsage === true ? target.bytes : dialect.bodyOf(call);
     let recorded: Promise<void> | undefined;
     const onId = (id: string): void => {
       if (dialect.creates === undefined) return;
@@ -88,14 +89,7 @@ export class InferenceService {
       sinkFor: (head: UpstreamHead) => (isStream(head) ? beginStream(dialect, response, head) : undefined),
     };
     await this.passingErrors(context, response, async (noteRefusal) => {
-      const operation = operationOf(
-        dialect,
-        facts.model,
-        target.path,
-        dialect.bodyOf(call),
-        target.headers,
-        noteRefusal,
-      );
+      const operation = operationOf(dialect, facts.model, target.path, body, target.headers, noteRefusal);
       const answer = await this.calls.streamBillable(context, operation, use, streams);
       if (answer.body === undefined) return;
       await recorded;
@@ -172,9 +166,7 @@ function estimateOf<Facts extends InferenceFacts>(
   call: InferenceCall<Facts>,
   members: JsonObject,
 ): UsageEstimate {
-  const estimate = dialect.estimate(call);
-  const more = Object.fromEntries((dialect.mayUse ?? []).map((unit) => [unit, 0]));
-  return { ...estimate, counts: { ...more, ...estimate.counts }, modes: requestedModes(members) };
+  return { ...dialect.estimate(call), mayUse: dialect.mayUse, modes: requestedModes(members) };
 }
 
 function isStream({ status, headers }: UpstreamHead): boolean {

@@ -11,6 +11,10 @@ export const RESPONSE_PROVIDERS: readonly ResourceProvider[] = [
   { kind: 'relay', slug: 'openai' },
   { kind: 'relay', slug: 'azure-openai' },
   { kind: 'relay', slug: 'openai-compatible' },
+  // The others of the presets do not store responses.
+  { kind: 'relay', slug: 'xai' },
+  { kind: 'relay', slug: 'fireworks' },
+  { kind: 'relay', slug: 'vllm' },
 ];
 
 export const RESPONSE_ROUTES: readonly RelayRoute[] = [

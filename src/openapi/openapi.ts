@@ -83,12 +83,14 @@ function describeCallers(document: OpenAPIObject, routes: readonly DeclaredRoute
 }
 
 /**
- * Lists one schema per provider for `config` of a new virtual key. The `config` of an update is merged, and any of its fields may
+ * Lists the schemas of the providers for `config` of a new virtual key. The `config` of an update is merged, and any of its fields may
  * be null.
  */
 function describeProviderOptions(document: OpenAPIObject, optionClasses: readonly { readonly name: string }[]): void {
   const schema = document.components?.schemas?.['CreateVirtualKeyDto'];
   const config = schema !== undefined && 'properties' in schema ? schema.properties?.['config'] : undefined;
   if (config === undefined || '$ref' in config) throw new Error('the document has no CreateVirtualKeyDto.config');
-  config.anyOf = optionClasses.map((optionsClass) => ({ $ref: getSchemaPath(optionsClass.name) }));
+  // Some providers have the same options.
+  const names = new Set(optionClasses.map(({ name }) => name));
+  config.anyOf = [...names].map((name) => ({ $ref: getSchemaPath(name) }));
 }

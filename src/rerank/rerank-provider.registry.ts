@@ -3,7 +3,7 @@ import { bedrockRerank } from './providers/bedrock.provider.js';
 import { cohereRerank } from './providers/cohere.provider.js';
 import { jinaRerank } from './providers/jina.provider.js';
 import { localRerank } from './providers/local.provider.js';
-import { openaiCompatibleRerank } from './providers/openai-compatible.provider.js';
+import { openaiCompatibleRerank, SAME_RERANK } from './providers/openai-compatible.provider.js';
 import { pineconeRerank } from './providers/pinecone.provider.js';
 import { voyageRerank } from './providers/voyage.provider.js';
 import type { RerankProvider } from './rerank.types.js';
@@ -17,6 +17,7 @@ export const RERANK_PROVIDERS: readonly RerankProvider[] = [
   bedrockRerank,
   azureAiRerank,
   openaiCompatibleRerank,
+  ...SAME_RERANK,
   localRerank,
 ];
 

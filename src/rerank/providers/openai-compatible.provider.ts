@@ -50,6 +50,12 @@ export const openaiCompatibleRerank: RemoteRerankProvider = {
   },
 };
 
+/** Providers of their own that take the same requests. Source of Together: https://docs.together.ai/reference/rerank-1, read 2026-11-27. */
+export const SAME_RERANK: readonly RemoteRerankProvider[] = (['vllm', 'together'] as const).map((slug) => ({
+  ...openaiCompatibleRerank,
+  slug,
+}));
+
 function isTei(options: object = {}): boolean {
   return 'rerank_format' in options && options.rerank_format === 'tei';
 }

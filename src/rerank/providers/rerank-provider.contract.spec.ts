@@ -21,6 +21,8 @@ const WIRES: Readonly<Record<string, Wire>> = {
   cohere: COHERE,
   'azure-ai': COHERE,
   'openai-compatible': COHERE,
+  vllm: COHERE,
+  together: COHERE,
   jina: { ...COHERE, returnsDocuments: true },
   voyage: { ...COHERE, topN: 'top_k', results: 'data', returnsDocuments: true },
   pinecone: { ...COHERE, results: 'data', score: 'score', returnsDocuments: true },

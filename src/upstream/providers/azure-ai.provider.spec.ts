@@ -24,6 +24,21 @@ describe('azureAi', () => {
     expect(urlOf(azureAi, { base_url }, { path: AZURE_RERANK_PATH })).toBe(url);
   });
 
+  it.each([
+    [FOUNDRY, 'openai-chat', `${FOUNDRY}/openai/v1/chat/completions`],
+    [`${FOUNDRY}/openai/v1`, 'openai-chat', `${FOUNDRY}/openai/v1/chat/completions`],
+    [`${FOUNDRY}/anthropic`, 'openai-embeddings', `${FOUNDRY}/openai/v1/embeddings`],
+    [`${FOUNDRY}/openai/v1/`, 'anthropic-messages', `${FOUNDRY}/anthropic/v1/messages`],
+    [`${FOUNDRY}/anthropic/v1`, 'anthropic-messages', `${FOUNDRY}/anthropic/v1/messages`],
+    [`${FOUNDRY}/providers/cohere/v2`, 'openai-responses', `${FOUNDRY}/openai/v1/responses`],
+    ['https://proxy.example/azure', 'openai-chat', 'https://proxy.example/azure/openai/v1/chat/completions'],
+    [SERVERLESS, 'openai-chat', `${SERVERLESS}/v1/chat/completions`],
+    [`${SERVERLESS}/v1`, 'openai-chat', `${SERVERLESS}/v1/chat/completions`],
+  ] as const)('at %s, speaks %s at %s', (base_url, dialect, url) => {
+    const path = azureAi.dialects?.[dialect]?.('m', { base_url }) ?? '';
+    expect(urlOf(azureAi, { base_url }, { path })).toBe(url);
+  });
+
   it('leaves other paths unchanged', () => {
     expect(urlOf(azureAi, { base_url: FOUNDRY }, { path: '/threads/t/runs' })).toBe(`${FOUNDRY}/threads/t/runs`);
   });

@@ -1,16 +1,22 @@
-// Provider P6, Azure AI Foundry hosting Cohere models. Source: https://learn.microsoft.com/azure/ai-foundry/how-to/deploy-models-cohere-rerank
-// and https://docs.cohere.com/docs/cohere-on-microsoft-azure, read 2026-11-21.
+// Provider P6, Azure AI Foundry: its OpenAI and Anthropic APIs, and Cohere's rerankers. Source: https://learn.microsoft.com/azure/ai-foundry/how-to/deploy-models-cohere-rerank
+// and https://docs.cohere.com/docs/cohere-on-microsoft-azure, read 2026-11-21; for chats and messages
+// https://learn.microsoft.com/azure/ai-foundry/foundry-models/concepts/endpoints and
+// https://docs.anthropic.com/en/docs/build-with-claude/claude-in-microsoft-foundry, read 2026-11-27.
 import { bearer, buildRequest, headerKey, baseUrl, joinUrl, pathPrefix } from './build-request.js';
 import { IsIn } from 'class-validator';
 import { Optional } from '../../common/validation/optional.decorator.js';
 import { keyProblems, missingOptions } from './option-rules.js';
 import { ProviderOptions } from './provider-options.js';
-import type { Credential, ModelNames, Provider } from './provider.types.js';
+import type { Credential, ModelNames, Provider, ProviderRequest } from './provider.types.js';
 
 /** Cohere's own path; `address` finds the place where the deployment keeps it. */
 export const AZURE_RERANK_PATH = '/v2/rerank';
 
 const AUTH = ['api-key', 'bearer'] as const;
+
+/** Where a resource has the APIs of others. A base URL may name one of them, and serve all. */
+const API = /\/(?:openai(?:\/v1)?|anthropic(?:\/v1)?|providers\/cohere(?:\/v2)?)$/;
+const PATH_OF_API = /^\/(?:openai|anthropic)\//;
 
 const PROVIDER_PREFIX = 'cohere.';
 
@@ -29,9 +35,16 @@ export const azureAi: Provider<AzureAiOptions> = {
   checkOptions: (options, key) => [...keyProblems('required', key), ...missingOptions(options, ['base_url'])],
   address(request, credential) {
     const base = baseUrl(credential.options);
-    const url = request.path === AZURE_RERANK_PATH ? rerankUrl(base) : joinUrl(base, request);
+    const url = request.path === AZURE_RERANK_PATH ? rerankUrl(base) : apiUrl(base, request);
     return buildRequest(url, request, credentialHeaders(base, credential));
   },
+  dialects: {
+    'openai-chat': (_model, options) => openaiPath(options, '/chat/completions'),
+    'openai-responses': (_model, options) => openaiPath(options, '/responses'),
+    'openai-embeddings': (_model, options) => openaiPath(options, '/embeddings'),
+    'anthropic-messages': () => '/anthropic/v1/messages',
+  },
+  hidesReasoning: true,
   // The key is checked before the body, so a complaint about the empty body says that the key is good, for free.
   probe: { request: { method: 'POST', path: AZURE_RERANK_PATH, body: {} }, accepts: [400, 422] },
 };
@@ -70,6 +83,19 @@ function rerankUrl(base: URL): URL {
   if (/\/v[12]$/.test(prefix)) return joinUrl(base, { path: '/rerank' });
   const needsProvider = isFoundry(base) && !prefix.endsWith('/providers/cohere');
   return joinUrl(base, { path: needsProvider ? `/providers/cohere${AZURE_RERANK_PATH}` : AZURE_RERANK_PATH });
+}
+
+/** A serverless deployment has OpenAI's API at its own address. */
+function openaiPath(options: AzureAiOptions, path: string): string {
+  return baseUrl(options).hostname.endsWith('.models.ai.azure.com') ? `/v1${path}` : `/openai/v1${path}`;
+}
+
+function apiUrl(base: URL, request: ProviderRequest): URL {
+  const prefix = pathPrefix(base);
+  if (!PATH_OF_API.test(request.path) || !API.test(prefix)) return joinUrl(base, request);
+  const resource = new URL(base);
+  resource.pathname = prefix.replace(API, '');
+  return joinUrl(resource, request);
 }
 
 function credentialHeaders(base: URL, credential: Credential<AzureAiOptions>): Readonly<Record<string, string>> {

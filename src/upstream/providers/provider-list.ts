@@ -8,6 +8,7 @@ import { jina } from './jina.provider.js';
 import { local } from './local.provider.js';
 import { openaiCompatible } from './openai-compatible.provider.js';
 import { openai } from './openai.provider.js';
+import { PRESET_PROVIDERS } from './presets.js';
 import { pinecone } from './pinecone.provider.js';
 import type { Provider } from './provider.types.js';
 import { voyage } from './voyage.provider.js';
@@ -20,7 +21,7 @@ interface ProviderServices {
   readonly awsCredentials: Pick<AwsCredentialSource, 'resolve' | 'forget'>;
 }
 
-/** All providers, one line each. */
+/** All providers, one line each; those that are data alone are in their table. */
 export function createProviders(services: ProviderServices): readonly Provider[] {
   return [
     cohere,
@@ -33,6 +34,7 @@ export function createProviders(services: ProviderServices): readonly Provider[]
     azureOpenai,
     openaiCompatible,
     anthropic,
+    ...PRESET_PROVIDERS,
     local,
   ];
 }

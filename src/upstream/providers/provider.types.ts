@@ -12,6 +12,17 @@ export const PROVIDER_SLUGS = [
   'azure-openai',
   'openai-compatible',
   'anthropic',
+  'gemini',
+  'groq',
+  'mistral',
+  'deepseek',
+  'xai',
+  'together',
+  'fireworks',
+  'openrouter',
+  'ollama',
+  'vllm',
+  'lm-studio',
   'local',
 ] as const;
 
@@ -80,6 +91,8 @@ export interface Provider<Options extends BaseProviderOptions = BaseProviderOpti
   readonly dialects?: Readonly<Partial<Record<DialectSlug, (model: string, options: Options) => string | undefined>>>;
   /** Whether its models may write tokens that the answer does not show, and that are paid. */
   readonly hidesReasoning?: boolean;
+  /** Whether its streams report their usage without being asked, and a request that asks for it is refused. */
+  readonly reportsStreamUsage?: boolean;
   /** Whether requests may name the version of the API in the query's `api-version`. */
   readonly hasApiVersion?: boolean;
   /** Signs each attempt, for providers whose signature covers the body and the time. */

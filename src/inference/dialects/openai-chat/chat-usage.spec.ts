@@ -29,6 +29,14 @@ describe('readChatUsage', () => {
       { input: 0, cache_read: 9 },
     ],
     [{ prompt_tokens: 3, prompt_tokens_details: null }, { input: 3 }],
+    [
+      { prompt_tokens: 3, completion_tokens: 2, total_tokens: 9 },
+      { input: 3, output: 6 },
+    ],
+    [
+      { prompt_tokens: 3, completion_tokens: 2, total_tokens: 4 },
+      { input: 3, output: 2 },
+    ],
   ])('reads %j', (usage, expected) => expect(JSON.parse(JSON.stringify(readChatUsage(usage)))).toEqual(expected));
 
   it.each([[undefined], [null], [[]], [{}], [{ prompt_tokens: '3' }]])('finds none in %j', (usage) => {

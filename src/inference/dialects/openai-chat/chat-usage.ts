@@ -1,4 +1,4 @@
-import { isObject, numberOrUndefined } from '../../../common/json/read.js';
+import { isObject, type JsonObject, numberOrUndefined } from '../../../common/json/read.js';
 import type { Counts } from '../../../usage/units.js';
 import { detailsOf, remainder } from '../usage-parts.js';
 
@@ -9,7 +9,7 @@ import { detailsOf, remainder } from '../usage-parts.js';
 export function readChatUsage(usage: unknown): Counts | undefined {
   if (!isObject(usage)) return undefined;
   const prompt = numberOrUndefined(usage['prompt_tokens']);
-  const completion = numberOrUndefined(usage['completion_tokens']);
+  const completion = completionIn(usage, prompt);
   if (prompt === undefined && completion === undefined) return undefined;
   const given = detailsOf(usage, 'prompt_tokens_details');
   const written = detailsOf(usage, 'completion_tokens_details');
@@ -24,4 +24,12 @@ export function readChatUsage(usage: unknown): Counts | undefined {
     input: remainder(prompt, [parts.cache_read, parts.cache_write_5m, parts.input_audio]),
     output: remainder(completion, [parts.output_audio]),
   };
+}
+
+/** Gemini's compatible API leaves what the model thought out of the completion, and has it in the total alone. */
+function completionIn(usage: JsonObject, prompt: number | undefined): number | undefined {
+  const completion = numberOrUndefined(usage['completion_tokens']);
+  const total = numberOrUndefined(usage['total_tokens']);
+  if (completion === undefined || prompt === undefined || total === undefined) return completion;
+  return Math.max(completion, total - prompt);
 }

@@ -22,9 +22,15 @@ export function requestWith(changes: Partial<RerankRequest> = {}): RerankRequest
   };
 }
 
+const SAME_ANSWERS: ReadonlyMap<string, string> = new Map([
+  ['vllm', 'openai-compatible'],
+  ['together', 'openai-compatible'],
+]);
+
 /** An answer from this folder. */
 export function fixture(slug: string): unknown {
-  return JSON.parse(readFileSync(new URL(`./${slug}-rerank.json`, import.meta.url), 'utf8'));
+  const name = SAME_ANSWERS.get(slug) ?? slug;
+  return JSON.parse(readFileSync(new URL(`./${name}-rerank.json`, import.meta.url), 'utf8'));
 }
 
 /** The value at a dotted path; undefined where the way ends. */
