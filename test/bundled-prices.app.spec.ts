@@ -85,6 +85,28 @@ describe('under a limit in US dollars, without a price set by hand', () => {
     expect(await costOf('openai', '/chat/completions', body, { prompt_tokens: 1, completion_tokens: 1 })).toBe(750);
   });
 
+  it.each(['azure-openai', 'azure-ai'])('charges a deployment of %s as the model behind it', async (provider) => {
+    const usage = { prompt_tokens: 10, completion_tokens: 10 };
+    gateway.provider.replyWith(json({ usage }));
+    // Without a cap, it is bounded by what the model can write.
+    const body = { model: 'our-chat', messages: MESSAGES };
+    const named = plainly(gateway, await gateway.virtualKey(provider, { config: { base_model: 'gpt-4o-mini' } }));
+    expect((await named('POST', '/chat/completions', { body })).status).toBe(200);
+    const [row] = await gateway.books.ledger(1);
+    expect(row).toMatchObject({ model: 'our-chat' });
+    expect(Number(row?.costNano)).toBe(1_500 + 6_000);
+    const capped = { ...body, max_tokens: 10 };
+    for (const [config, named] of [
+      [{}, 'our-chat'],
+      [{ base_model: 'no-model' }, 'no-model'],
+    ] as const) {
+      const ask = plainly(gateway, await gateway.virtualKey(provider, { config }));
+      const answer = await ask('POST', '/chat/completions', { body: capped });
+      expect(refusalOf(answer)).toMatchObject({ code: 'price_unknown' });
+      expect(answer.text).toContain(`\\"model\\":\\"${named}\\"`);
+    }
+  });
+
   it('refuses a chat whose model has no bundled price', async () => {
     const ask = plainly(gateway, await gateway.virtualKey('openai'));
     const body = { model: 'gpt-4o-mini-tuned', max_tokens: 200, messages: MESSAGES };

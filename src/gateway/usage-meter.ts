@@ -63,6 +63,15 @@ export class CallPrices implements UsageCounts {
   }
 }
 
+/** What a call is billed as. */
+interface SoldModel {
+  readonly provider: string;
+  /** Of a deployment, the model behind it where its virtual key names that. */
+  readonly model: string;
+  /** Empty: it has none. undefined: not known while the database is away. */
+  readonly prices: readonly Price[] | undefined;
+}
+
 /** Finds out what a call costs and what its attempts are charged to, and sees that every call is settled before the store closes. */
 @Injectable()
 export class UsageMeter implements BeforeApplicationShutdown {
@@ -88,12 +97,14 @@ export class UsageMeter implements BeforeApplicationShutdown {
     try {
       const estimate = use.estimate();
       const { organisationId } = context.principal;
-      const provider = context.virtualKey.provider.slug;
+      const { provider, credential } = context.virtualKey;
+      const model = credential.options.base_model ?? use.model;
       const units = measuredUnits(estimate);
-      const prices = this.prices.pricesFor(organisationId, provider, use.model, this.clock.now(), units);
+      const prices = this.prices.pricesFor(organisationId, provider.slug, model, this.clock.now(), units);
       const facts = factsOf(context, use);
-      if (!(prices instanceof Promise)) return this.plan(context, facts, estimate, prices);
-      return prices.then((found) => this.plan(context, facts, estimate, found)).catch(this.fail);
+      const sold = { provider: provider.slug, model };
+      if (!(prices instanceof Promise)) return this.plan(context, facts, estimate, { ...sold, prices });
+      return prices.then((found) => this.plan(context, facts, estimate, { ...sold, prices: found })).catch(this.fail);
     } catch (error) {
       return this.fail(error);
     }
@@ -107,17 +118,16 @@ export class UsageMeter implements BeforeApplicationShutdown {
     context: ProviderContext,
     facts: PolicyAttributes,
     estimate: UsageEstimate,
-    prices: readonly Price[] | undefined,
+    sold: SoldModel,
   ): MeteredCall {
-    const cost = costOfEstimate(estimate, prices ?? NO_PRICES);
-    const { provider = '' } = facts;
+    const cost = costOfEstimate(estimate, sold.prices ?? NO_PRICES);
     const isUnpriced = !cost.isPriced;
-    if (isUnpriced) this.prices.countMissing(provider);
+    if (isUnpriced) this.prices.countMissing(sold.provider);
     const policiesNow = (): MaybePromise<readonly CompiledPolicy[]> =>
       chain(this.policies.get(context.principal.organisationId, this.clock.now().getTime()), (known) => {
         const policies = readableMatches(known, facts);
         if (estimate.unbounded !== undefined) this.assertNotLimited(context, policies, estimate.unbounded);
-        if (isUnpriced) this.assertAllowed(context, policies, facts, estimate, prices);
+        if (isUnpriced) this.assertAllowed(context, policies, estimate, sold);
         return policies;
       });
     const { principal, request } = context;
@@ -152,9 +162,8 @@ export class UsageMeter implements BeforeApplicationShutdown {
   private assertAllowed(
     { request }: ProviderContext,
     policies: readonly CompiledPolicy[],
-    { provider = '', model = '' }: PolicyAttributes,
     { unit }: UsageEstimate,
-    prices: readonly Price[] | undefined,
+    { provider, model, prices }: SoldModel,
   ): void {
     const onCosts = policies.filter(({ unit }) => unit === 'cost');
     const policy = onCosts.find(({ enforced }) => enforced);

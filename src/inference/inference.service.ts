@@ -62,11 +62,11 @@ export class InferenceService {
   ): Promise<void> {
     const facts = dialect.readFacts(members);
     const target = await this.targetOf(dialect, context, facts.model, response.req.headers);
-    const { provider } = context.virtualKey;
+    const { provider, credential } = context.virtualKey;
     const call = {
       facts,
       bytes: target.bytes,
-      knownModel: modelFacts(provider.slug, facts.model),
+      knownModel: modelFacts(provider.slug, credential.options.base_model ?? facts.model),
       hidesReasoning: provider.hidesReasoning === true,
     };
     const body = provider.reportsStreamUsage === true ? target.bytes : dialect.bodyOf(call);

@@ -5,6 +5,7 @@
 import { bearer, buildRequest, headerKey, baseUrl, joinUrl, pathPrefix } from './build-request.js';
 import { IsIn } from 'class-validator';
 import { Optional } from '../../common/validation/optional.decorator.js';
+import { BaseModel } from './base-model.js';
 import { keyProblems, missingOptions } from './option-rules.js';
 import { ProviderOptions } from './provider-options.js';
 import type { Credential, ModelNames, Provider, ProviderRequest } from './provider.types.js';
@@ -25,6 +26,10 @@ export class AzureAiOptions extends ProviderOptions {
   @Optional()
   @IsIn(AUTH)
   readonly auth?: (typeof AUTH)[number];
+
+  /** The model behind the deployments of this virtual key: their calls have its prices, and what it reads and writes at most. */
+  @BaseModel()
+  readonly base_model?: string;
 }
 
 export const azureAi: Provider<AzureAiOptions> = {

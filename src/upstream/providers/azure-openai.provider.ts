@@ -1,6 +1,7 @@
 // Azure OpenAI. Source: https://learn.microsoft.com/rest/api/azureopenai/models/list and https://learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle, read 2026-11-21.
 import { buildRequest, headerKey, baseUrl, joinUrl, pathPrefix } from './build-request.js';
 import { AzureApiVersion, withApiVersion } from './azure-api-version.js';
+import { BaseModel } from './base-model.js';
 import { keyProblems, missingOptions } from './option-rules.js';
 import { ResourceProviderOptions } from './resource-provider-options.js';
 import type { Provider, ProviderRequest } from './provider.types.js';
@@ -12,6 +13,10 @@ export class AzureOpenAiOptions extends ResourceProviderOptions {
   /** Query parameter `api-version`; default 2024-10-21, none when `base_url` ends in /openai/v1. */
   @AzureApiVersion()
   readonly api_version?: string;
+
+  /** The model behind the deployments of this virtual key: their calls have its prices, and what it reads and writes at most. */
+  @BaseModel()
+  readonly base_model?: string;
 }
 
 /** Its base URL is the resource (`https://<name>.openai.azure.com`, the dated API) or the resource and `/openai/v1`. */

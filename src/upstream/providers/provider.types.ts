@@ -32,6 +32,8 @@ export type ProviderSlug = (typeof PROVIDER_SLUGS)[number];
 export interface BaseProviderOptions {
   readonly base_url?: string;
   readonly timeout_ms?: number;
+  /** The model whose prices and bounds count, whatever the deployment is called. */
+  readonly base_model?: string;
 }
 
 /** What a virtual key opens: the provider's key (if it has one) and the options, secrets included. Lives in memory only. */
