@@ -35,7 +35,7 @@ export function readGenaiPrices(document: unknown, providerId: string, day: stri
   const providers = readArray(document, 'genai-prices').map((value) => readObject(value, 'genai-prices'));
   const provider = readObject(
     providers.find(({ id }) => id === providerId),
-    providerId,
+    `genai-prices, ${providerId}`,
   );
   const others = readArray(provider['fallback_model_providers'] ?? [], `${providerId}.fallback_model_providers`);
   const fallbacks = others.map((id) => readGenaiPrices(document, readString(id, providerId), day));

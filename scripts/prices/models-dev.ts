@@ -35,7 +35,7 @@ interface Found {
 
 /** @param document with its numbers as text */
 export function readModelsDev(document: unknown, providerId: string): SourceProvider {
-  const provider = readObject(readObject(document, 'models.dev')[providerId], providerId);
+  const provider = readObject(readObject(document, 'models.dev')[providerId], `models.dev, ${providerId}`);
   const models = Object.entries(readObject(provider['models'], `${providerId}.models`)).map(([id, entry]) => {
     return readModel(id, readObject(entry, `${providerId}.models.${id}`), `${providerId}.${id}`);
   });
