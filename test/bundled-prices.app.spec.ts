@@ -75,6 +75,14 @@ describe('under a limit in US dollars, without a price set by hand', () => {
     expect(refusalOf(await ask('POST', '/chat/completions', { body: twice }))).toMatchObject({ status: 400 });
   });
 
+  it('charges the searches of a message', async () => {
+    await gateway.reset();
+    const body = { model: 'claude-sonnet-4-5', max_tokens: 20, messages: MESSAGES, tools: [{ type: 'web_search_1' }] };
+    const usage = { input_tokens: 10, output_tokens: 1, server_tool_use: { web_search_requests: 2 } };
+    // In dollars: 10 at 3 and 1 at 15 a million, and 2 searches at 0.01.
+    expect(await costOf('anthropic', '/messages', body, usage)).toBe(30_000 + 15_000 + 20_000_000);
+  });
+
   it('charges an embedding', async () => {
     const body = { model: 'text-embedding-3-small', input: 'Hello' };
     expect(await costOf('openai', '/embeddings', body, { prompt_tokens: 50 })).toBe(1_000);

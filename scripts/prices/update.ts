@@ -52,7 +52,9 @@ async function read(place: string): Promise<unknown> {
 }
 
 async function download(url: string): Promise<string> {
-  const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+  const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) }).catch((error: unknown) => {
+    throw new Error(`${url} does not answer`, { cause: error });
+  });
   if (!response.ok || response.body === null) throw new Error(`${url} answered ${response.status}`);
   const chunks: Uint8Array[] = [];
   let bytes = 0;

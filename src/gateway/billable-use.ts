@@ -12,7 +12,7 @@ export interface UsageEstimate {
   readonly counts: Counts;
   /** The field of the request for which there is no bound: a call that a limit applies to is refused. */
   readonly unbounded?: string | undefined;
-  /** Units of tokens that the call may use besides, within the bound of its input or output. */
+  /** Units that the call may use besides: of tokens, within the bound of its input or output, and others without one. */
   readonly mayUse?: readonly QuantityUnit[];
   /** The modes in which the call may be served; the first counts where the answer says none. Absent: the standard one. */
   readonly modes?: readonly PriceMode[];

@@ -45,7 +45,7 @@ export interface RelayedRequest {
  * else. Pure.
  */
 export interface Dialect<Facts extends InferenceFacts = InferenceFacts> extends RelayedRequest {
-  /** Units that a call may use although its request does not name them: caches that the provider keeps by itself, and audio. */
+  /** Units that a call may use although its bound does not name them: caches that the provider keeps by itself, audio, searches. */
   readonly mayUse?: readonly QuantityUnit[];
   /** What an answer makes at the provider, under the `id` of the answer. */
   readonly creates?: ProviderObjectKind;

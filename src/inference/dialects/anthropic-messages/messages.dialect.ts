@@ -40,6 +40,7 @@ const ANSWER: AnswerForm = {
 export const anthropicMessages: Dialect<MessagesFacts> = {
   slug: 'anthropic-messages',
   endpoint: 'messages',
+  mayUse: ['web_search'],
   uses: USES,
   members: MEMBERS,
   readFacts: (members: JsonObject): MessagesFacts => ({
