@@ -20,10 +20,12 @@ const ROOMS = {
   health: 'config redis telemetry access database',
   'first-start': 'virtual-keys api-keys workspaces config',
   // 5: one provider call, from reservation to settlement; config for the lease and for models without a price
-  gateway: 'virtual-keys policies usage upstream telemetry access config',
+  gateway: 'model-routes virtual-keys policies usage upstream telemetry access config',
   // 4: what a call needs
   'virtual-keys':
     'secret-references webhooks idempotency workspaces audit upstream sealing telemetry access database config',
+  // virtual-keys for those that a route leads to
+  'model-routes': 'virtual-keys idempotency workspaces audit access database',
   // virtual-keys for its table: a simulated call names a key, which must be one that the caller may use; upstream for the names of providers
   policies: 'virtual-keys usage api-keys idempotency workspaces audit upstream telemetry access database',
   identity: 'api-keys upstream sealing telemetry access config',

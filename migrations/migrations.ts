@@ -12,6 +12,7 @@ import { ProviderAccessOfKeys1795690100000 } from './1795690100000-provider-acce
 import { McpCallOutcomes1795690200000 } from './1795690200000-mcp-call-outcomes.js';
 import { PinnedTools1795690300000 } from './1795690300000-pinned-tools.js';
 import { CallsWithoutABound1795690400000 } from './1795690400000-calls-without-a-bound.js';
+import { ModelRoutes1795690500000 } from './1795690500000-model-routes.js';
 
 /** In order of application. Classes, not file patterns: the same list works from source, build and tests. */
 export const MIGRATIONS = [
@@ -29,4 +30,5 @@ export const MIGRATIONS = [
   McpCallOutcomes1795690200000,
   PinnedTools1795690300000,
   CallsWithoutABound1795690400000,
+  ModelRoutes1795690500000,
 ] as const;

@@ -1,3 +1,4 @@
+import { ModelRoute } from './model-routes/model-route.entity.js';
 import { ApiKeySecret } from './api-keys/api-key-secret.entity.js';
 import { ApiKey } from './api-keys/api-key.entity.js';
 import { AuditLogEntry } from './audit/audit-log-entry.entity.js';
@@ -34,6 +35,7 @@ export const ENTITIES = [
   SecretReferenceWorkspace,
   SecretMapping,
   VirtualKey,
+  ModelRoute,
   UsagePolicy,
   UsageBucket,
   UsageReservation,

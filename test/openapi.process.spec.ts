@@ -53,6 +53,8 @@ const WHOLE = [
   'top_k',
   'top_n',
   'value',
+  'created',
+  'order',
 ];
 
 /** Fields that mean the same everywhere, or whose name is enough. */

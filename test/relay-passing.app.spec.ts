@@ -177,7 +177,7 @@ it.each(['org%2Fjob', 'org%2fjob%2F1'])('sends the id %s as one segment', async 
 it.each([
   ['POST', '/images/generations', '/v1/batches, '],
   ['GET', '/batches/b/output/x', 'GET /v1/batches/{batch_id}'],
-  ['GET', '/models', '/v1/rerank'],
+  ['GET', '/organization', '/v1/rerank'],
 ])('lists what is offered instead of %s %s', async (method, path, offered) => {
   const answer = await openai(method, path, { headers: { 'x-gateway-api-key': undefined } });
   expect(refusalOf(answer)).toEqual({ status: 404, code: 'operation_not_offered', param: null, source: 'gateway' });

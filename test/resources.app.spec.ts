@@ -38,11 +38,21 @@ const RESOURCES: readonly Resource[] = [
   { path: '/v1/mcp-servers', body: { url: 'https://mcp.example.com/mcp' }, ...named('url', true) },
   { path: '/v1/policies/usage-limits', body: LIMIT, ...named('credit_limit', true) },
   { path: '/v1/workspaces', body: {}, ...named('name', true) },
+  {
+    path: '/v1/model-routes',
+    body: { targets: [{ virtual_key: 'local', model: 'bm25' }] },
+    change: ['description', 'Changed'],
+    hasSlug: true,
+    needs: 'targets',
+  },
 ];
 
 function named(needs: string, hasSlug: boolean): Pick<Resource, 'change' | 'hasSlug' | 'needs'> {
   return { change: ['name', 'Changed'], hasSlug, needs };
 }
+
+/** Callers name a model route by its name. */
+const UNIQUE_NAMES = '/v1/model-routes';
 
 const ALL = RESOURCES.map((resource) => [resource.path, resource] as const);
 const WITH_SLUG = ALL.filter(([, { hasSlug }]) => hasSlug);
@@ -64,11 +74,16 @@ beforeAll(async () => {
   gateway = await startTestApp();
   owner = await addTenant(gateway, 'owner');
   stranger = await addTenant(gateway, 'stranger');
+  for (const { client } of [owner, stranger]) {
+    await client.create('/v1/virtual-keys', { name: 'local', slug: 'local', provider: 'local' });
+  }
 });
 afterAll(() => gateway.close());
 
-const bodyOf = ({ path, body }: Resource): JsonObject =>
-  path === '/v1/webhooks' ? { ...body, description: 'One' } : { ...body, name: 'One' };
+function bodyOf({ path, body }: Resource): JsonObject {
+  if (path === '/v1/webhooks') return { ...body, description: 'One' };
+  return { ...body, name: path === UNIQUE_NAMES ? `One ${randomUUID()}` : 'One' };
+}
 
 /** Creates a resource; returns its id. */
 async function make(resource: Resource, client: GatewayClient = owner.client, more: object = {}): Promise<string> {
@@ -148,8 +163,10 @@ describe('every resource', () => {
 
       const other = await owner.client.post(resource.path, { ...body, description: 'Other' }, key);
       expect(refusalOf(other)).toMatchObject({ status: 422, code: 'idempotency_key_reused', param: 'Idempotency-Key' });
-      for (const client of [stranger.client, (await owner.client.createKey({ scopes: SCOPES })).client]) {
-        const made = await client.post(resource.path, body, key);
+      const colleague = (await owner.client.createKey({ scopes: SCOPES })).client;
+      for (const client of [stranger.client, colleague]) {
+        const name = resource.path === UNIQUE_NAMES ? { name: `Two ${randomUUID()}` } : {};
+        const made = await client.post(resource.path, { ...body, ...name }, key);
         expect([made.status, made.headers['idempotent-replayed']]).toEqual([201, undefined]);
       }
     }));
@@ -158,12 +175,13 @@ describe('every resource', () => {
     forEvery(ALL, async (resource) => {
       const key = { 'idempotency-key': randomUUID() };
       const named = resource.hasSlug ? { slug: `once-${randomUUID()}` } : {};
-      const sent = [1, 2, 3].map(() => owner.client.post(resource.path, { ...bodyOf(resource), ...named }, key));
+      const body = { ...bodyOf(resource), ...named };
+      const sent = [1, 2, 3].map(() => owner.client.post(resource.path, body, key));
       const answers = await Promise.all(sent);
       const made = answers.filter(({ status }) => status === 201);
       expect(new Set(made.map(({ text }) => text)).size).toBe(1);
       expect(answers.filter(({ status }) => status !== 201 && status !== 409)).toEqual([]);
-      const last = await owner.client.post(resource.path, { ...bodyOf(resource), ...named }, key);
+      const last = await owner.client.post(resource.path, body, key);
       expect([last.status, last.text]).toEqual([201, made[0]?.text]);
     }));
 

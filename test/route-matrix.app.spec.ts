@@ -36,6 +36,8 @@ const NO_LOGIN = [
 const ASKED_ELSEWHERE = ['identities.assert', 'mcp.invoke', 'secret_references.use'];
 /** Areas whose objects, including their ids, belong to the provider: see relay-routes.app.spec.ts. */
 const RELAYED = /^\/v1\/(?:assistants|batches|files|fine_tuning|responses|threads|uploads|vector_stores)(?:\/|$)/;
+/** Names of models are not references: see model-routes.app.spec.ts. */
+const MODELS = /^\/v1\/models\//;
 /** Addresses of MCP servers, which speak JSON-RPC and authenticate callers themselves: see mcp-gateway.app.spec.ts. */
 const MCP = /^\/(?:\.well-known\/oauth-protected-resource\/)?:/;
 /** The gateway streams these bodies without reading them. */
@@ -65,7 +67,9 @@ beforeAll(async () => {
   routes = routesOf(gateway.app);
   const others = routes.filter((route) => !MCP.test(route.path));
   guarded = others.filter((route) => route.scope !== undefined);
-  withReference = guarded.filter((route) => route.path.includes('/:') && !RELAYED.test(route.path));
+  withReference = guarded.filter(
+    (route) => route.path.includes('/:') && !RELAYED.test(route.path) && !MODELS.test(route.path),
+  );
   const [workspace, virtualKey, secretReference, webhook, price, policy, mcpServer, { id: apiKey }] = await Promise.all(
     [
       other.client.create('/v1/workspaces', { name: 'Foreign', slug: 'foreign-workspace' }),
@@ -94,7 +98,13 @@ beforeAll(async () => {
       other.client.createKey({ scopes: ['api_keys.read'] }),
     ],
   );
+  const modelRoute = await other.client.create('/v1/model-routes', {
+    name: 'foreign',
+    slug: 'foreign-route',
+    targets: [{ virtual_key: 'foreign-key', model: 'bm25' }],
+  });
   foreign = new Map([
+    ['/v1/model-routes', [readString(modelRoute['id'], 'id'), 'foreign-route']],
     ['/v1/workspaces', [readString(workspace['id'], 'id'), 'foreign-workspace', other.workspaceId]],
     ['/v1/virtual-keys', [readString(virtualKey['id'], 'id'), 'foreign-key']],
     ['/v1/secret-references', [readString(secretReference['id'], 'id'), 'foreign-reference']],

@@ -117,6 +117,7 @@ async function stream(request: IncomingMessage, response: Response): Promise<voi
   const context = {
     principal,
     virtualKey: key,
+    modelNames: undefined,
     strict: false,
     bytes: undefined,
     request: new RequestContext(readTraceHeaders(request.headers), new HttpClientConnection(response)),

@@ -9,6 +9,7 @@ export const SCOPES = [
   // To make or rotate the key of another user, which speaks for that user to MCP servers.
   'identities.assert',
   ...verbs('virtual_keys', MANAGED),
+  ...verbs('model_routes', MANAGED),
   ...verbs('secret_references', MANAGED),
   // To map a field to a reference, which decides where its value is sent.
   'secret_references.use',

@@ -1,9 +1,12 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
+import { ModelRoutesModule } from '../model-routes/model-routes.module.js';
 import { PoliciesModule } from '../policies/policies.module.js';
 import { UpstreamModule } from '../upstream/upstream.module.js';
 import { UsageModule } from '../usage/usage.module.js';
 import { VirtualKeysModule } from '../virtual-keys/virtual-keys.module.js';
+import { ModelsController } from './models/models.controller.js';
+import { ModelsService } from './models/models.service.js';
 import { Isolation } from './relay/isolation.js';
 import { ProviderObject } from './relay/provider-object.entity.js';
 import { RelayService } from './relay/relay.service.js';
@@ -13,8 +16,25 @@ import { UsedUpLimits } from './used-up-limits.js';
 import { VirtualKeyFinder } from './virtual-key.finder.js';
 
 @Module({
-  imports: [TypeOrmModule.forFeature([ProviderObject]), PoliciesModule, UpstreamModule, UsageModule, VirtualKeysModule],
-  providers: [CallPrices, Isolation, ProviderCallService, RelayService, UsageMeter, UsedUpLimits, VirtualKeyFinder],
+  imports: [
+    TypeOrmModule.forFeature([ProviderObject]),
+    ModelRoutesModule,
+    PoliciesModule,
+    UpstreamModule,
+    UsageModule,
+    VirtualKeysModule,
+  ],
+  controllers: [ModelsController],
+  providers: [
+    ModelsService,
+    CallPrices,
+    Isolation,
+    ProviderCallService,
+    RelayService,
+    UsageMeter,
+    UsedUpLimits,
+    VirtualKeyFinder,
+  ],
   exports: [Isolation, ProviderCallService, RelayService, VirtualKeyFinder],
 })
 export class GatewayModule {}

@@ -13,7 +13,7 @@ export function assertVirtualKeyAllowed(caller: Caller, virtualKey: UsableVirtua
   throw new GatewayError('model_not_allowed', { param, message });
 }
 
-export function mayUse({ providerAccess }: Caller, { id }: UsableVirtualKey): boolean {
+export function mayUse({ providerAccess }: Caller, { id }: Pick<UsableVirtualKey, 'id'>): boolean {
   return providerAccess?.allowedVirtualKeys?.includes(id) ?? true;
 }
 
@@ -21,14 +21,27 @@ export function restrictsModels({ providerAccess }: Caller): boolean {
   return (providerAccess?.allowedModels ?? null) !== null;
 }
 
-/** @throws GatewayError `model_not_allowed` for a model that the API key may not use */
-export function assertModelAllowed({ providerAccess }: Caller, virtualKey: UsableVirtualKey, model: string): void {
+/**
+ * @param route the model route that leads to the model: its name stands for all that it leads to
+ * @throws GatewayError `model_not_allowed` for a model that the API key may not use
+ */
+export function assertModelAllowed(caller: Caller, virtualKey: UsableVirtualKey, model: string, route?: string): void {
+  if (!mayUseModel(caller, virtualKey, model, route)) throw new GatewayError('model_not_allowed', { param: 'model' });
+}
+
+export function mayUseModel(
+  { providerAccess }: Caller,
+  virtualKey: { readonly slug: string; readonly provider: Pick<UsableVirtualKey['provider'], 'slug'> },
+  model: string,
+  route?: string,
+): boolean {
   const patterns = providerAccess?.allowedModels ?? undefined;
-  if (patterns === undefined) return;
+  if (patterns === undefined) return true;
   const provider = virtualKey.provider.slug;
   const aliases = modelAliases(provider, model).map(({ text }) => text);
   const names = [foldModel(model), canonicalModel(provider, model), ...aliases];
-  if (!allowsModel(patterns, virtualKey.slug, names)) throw new GatewayError('model_not_allowed', { param: 'model' });
+  if (route !== undefined) names.push(foldModel(route));
+  return allowsModel(patterns, virtualKey.slug, names);
 }
 
 /**

@@ -5,11 +5,13 @@ import { invalidField } from '../common/errors/gateway.error.js';
 import { gatewayHeader } from '../common/http/gateway-headers.js';
 import { contextOf, type RequestContext } from '../telemetry/request-context.js';
 import type { UsableVirtualKey } from '../virtual-keys/virtual-key.cache.js';
+import type { ModelNames } from './virtual-key.guard.js';
 
 /** What a provider-style operation knows of its request besides the body. */
 export interface ProviderContext {
   readonly principal: Principal;
   readonly virtualKey: UsableVirtualKey;
+  readonly modelNames: ModelNames | undefined;
   /** `x-gateway-strict: true`: options that the provider lacks are refused instead of left out. */
   readonly strict: boolean;
   /** The JSON of the body as it came, when there is one. */
@@ -29,7 +31,7 @@ export const CurrentProvider = createParamDecorator((_data: unknown, context: Ex
 
 /** The same without the decorator, whose value Nest takes through all pipes, with a promise at every step. */
 export function providerContextOf(request: Request, answer: Response): ProviderContext {
-  const { principal, virtualKey, headers } = request;
+  const { principal, virtualKey, modelNames, headers } = request;
   if (principal === undefined || virtualKey === undefined) throw new Error('the route lacks @ProviderRoute()');
   const strict = gatewayHeader(headers, 'strict')?.toLowerCase() ?? 'false';
   // A client that asks for the check in another way would not notice that it is not made.
@@ -37,6 +39,7 @@ export function providerContextOf(request: Request, answer: Response): ProviderC
   return {
     principal,
     virtualKey,
+    modelNames,
     strict: strict === 'true',
     bytes: request.rawBody,
     request: contextOf(request),

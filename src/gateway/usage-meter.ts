@@ -192,7 +192,10 @@ export interface NamedUse {
   readonly model: string | undefined;
 }
 
-export function factsOf({ principal, virtualKey, request }: ProviderContext, use: NamedUse): PolicyAttributes {
+export function factsOf(
+  { principal, virtualKey, modelNames, request }: ProviderContext,
+  use: NamedUse,
+): PolicyAttributes {
   const provider = virtualKey.provider.slug;
   return {
     api_key: principal.id,
@@ -201,6 +204,7 @@ export function factsOf({ principal, virtualKey, request }: ProviderContext, use
     virtual_key: virtualKey.slug,
     provider,
     model: use.model === undefined ? undefined : canonicalModel(provider, use.model),
+    model_requested: modelNames?.requested,
     modelAliases: use.model === undefined ? NO_ALIASES : modelAliases(provider, use.model),
     endpoint: use.endpoint,
     mcp_server: undefined,

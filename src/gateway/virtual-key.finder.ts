@@ -5,7 +5,8 @@ import { type MaybePromise, chain } from '../common/maybe-promise.js';
 import { Clock } from '../common/time/clock.js';
 import { type UsableVirtualKey, VirtualKeyCache } from '../virtual-keys/virtual-key.cache.js';
 import { VirtualKeyStore } from '../virtual-keys/virtual-key.store.js';
-import { assertVirtualKeyAllowed, mayUse } from './model-access.js';
+import { type KnownRoute, ModelRouteCache } from '../model-routes/model-route.cache.js';
+import { assertVirtualKeyAllowed, mayUse, mayUseModel } from './model-access.js';
 
 const HEADER = 'x-gateway-virtual-key';
 /** The models of some providers have a slash in their names too, and some begin with `@`. */
@@ -17,6 +18,8 @@ export interface Destination {
   readonly virtualKey: UsableVirtualKey;
   /** As its provider knows it; undefined where the request names none. */
   readonly model: string | undefined;
+  /** The name of the model route that leads here. */
+  readonly route?: string;
 }
 
 interface Prefixed {
@@ -27,14 +30,15 @@ interface Prefixed {
 }
 
 /**
- * Finds the virtual key of a request to a provider. The first that is there decides: the header, the prefix of the model, the default
- * of the API key.
+ * Finds the virtual key of a request to a provider. The first that is there decides: the header, the prefix of the model, a model
+ * route, the default of the API key.
  */
 @Injectable()
 export class VirtualKeyFinder {
   constructor(
     private readonly virtualKeys: VirtualKeyCache,
     private readonly store: VirtualKeyStore,
+    private readonly routes: ModelRouteCache,
     private readonly clock: Clock,
   ) {}
 
@@ -76,8 +80,36 @@ export class VirtualKeyFinder {
     });
   }
 
-  /** A model without a virtual key: model routes would be looked up here, before the default. */
+  /** A model without a virtual key: the name of a model route, or of a model of the default. */
   private byName(principal: Principal, model: string | undefined): MaybePromise<Destination> {
+    if (model === undefined) return this.byDefault(principal, model);
+    return chain(this.routes.find(principal, model, this.now()), (route) =>
+      route === undefined ? this.byDefault(principal, model) : this.byRoute(principal, route),
+    );
+  }
+
+  /** The first target that can be used. */
+  private async byRoute(principal: Principal, { name, targets }: KnownRoute): Promise<Destination> {
+    let failure: GatewayError | undefined;
+    for (const { virtualKeyId, model } of targets) {
+      try {
+        const virtualKey = await this.virtualKeys.findById(principal, virtualKeyId, this.now());
+        if (virtualKey === undefined) continue;
+        if (mayUse(principal, virtualKey) && mayUseModel(principal, virtualKey, model, name))
+          return { virtualKey, model, route: name };
+        failure ??= new GatewayError('model_not_allowed', { param: 'model' });
+      } catch (error) {
+        // Its credential cannot be read.
+        if (!(error instanceof GatewayError) || error.code !== 'secret_unavailable') throw error;
+        failure = error;
+      }
+    }
+    const message =
+      'The virtual keys of this model route cannot be used: they are expired, deleted or of other workspaces.';
+    throw failure ?? new GatewayError('model_not_found', { param: 'model', message });
+  }
+
+  private byDefault(principal: Principal, model: string | undefined): MaybePromise<Destination> {
     const id = principal.providerAccess?.defaultVirtualKeyId ?? undefined;
     const found = id === undefined ? undefined : this.virtualKeys.findById(principal, id, this.now());
     return chain(found, (virtualKey): MaybePromise<Destination> => {
@@ -89,10 +121,12 @@ export class VirtualKeyFinder {
 
   private async refuse(principal: Principal): Promise<never> {
     const ids = principal.providerAccess?.allowedVirtualKeys ?? undefined;
-    const slugs = await this.store.slugsForUse(principal, ids, this.clock.now(), MAX_NAMES);
-    const names = slugs.map((slug) => `@${slug}/<model>`).join(', ');
+    const found = await this.store.listForUse(principal, ids, this.clock.now(), MAX_NAMES);
+    const slugs = new Set(found.map(({ slug }) => slug));
+    const routes = (await this.routes.visibleTo(principal, this.now())).map(({ name }) => name);
+    const names = [...routes, ...[...slugs].map((slug) => `@${slug}/<model>`)].slice(0, MAX_NAMES).join(', ');
     const instead = names === '' ? 'The caller can use no virtual key.' : `The caller can use ${names}.`;
-    const message = `No virtual key is known for this model. ${instead}`;
+    const message = `No virtual key or model route is known for this model. ${instead}`;
     throw new GatewayError('model_not_found', { param: 'model', message });
   }
 

@@ -14,7 +14,16 @@ declare module 'express-serve-static-core' {
   interface Request {
     /** Set by the virtual key guard on provider-style routes. */
     virtualKey?: UsableVirtualKey;
+    /** Set by the same, of a request that names a model. */
+    modelNames?: ModelNames;
   }
+}
+
+/** What a caller calls its model. */
+export interface ModelNames {
+  readonly requested: string;
+  /** The name of a model route, if it is one. */
+  readonly route: string | undefined;
 }
 
 const MODEL = 'model';
@@ -32,7 +41,7 @@ export class VirtualKeyGuard implements CanActivate {
     if (principal === undefined) throw new Error('the virtual key guard ran before the caller was known');
     const named = namedModel(request.body);
     const slug = gatewayHeader(request.headers, 'virtual-key');
-    return chain(this.finder.find(principal, slug, named), ({ virtualKey, model }) => {
+    return chain(this.finder.find(principal, slug, named), ({ virtualKey, model, route }) => {
       if (model !== undefined && model !== named) rename(request, model);
       request.virtualKey = virtualKey;
       const known = contextOf(request);
@@ -43,7 +52,8 @@ export class VirtualKeyGuard implements CanActivate {
       response.setHeader('x-gateway-virtual-key-used', virtualKey.slug);
       if (model === undefined) return true;
       known.noteModel(model);
-      assertModelAllowed(principal, virtualKey, model);
+      if (named !== undefined) request.modelNames = { requested: named, route };
+      assertModelAllowed(principal, virtualKey, model, route);
       if (FITS_A_HEADER.test(model)) response.setHeader('x-gateway-model', model);
       return true;
     });

@@ -13,6 +13,7 @@ function facts(given: Partial<PolicyAttributes>): PolicyAttributes {
     model: undefined,
     endpoint: undefined,
     mcp_server: undefined,
+    model_requested: undefined,
     mcp_tool: undefined,
     metadata: {},
     ...given,

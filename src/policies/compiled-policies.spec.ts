@@ -12,6 +12,7 @@ const FACTS: PolicyAttributes = {
   model: 'rerank-v3.5',
   endpoint: 'rerank',
   mcp_server: undefined,
+  model_requested: undefined,
   mcp_tool: undefined,
   metadata: {},
 };

@@ -68,6 +68,7 @@ const NO_FACTS: PolicyAttributes = {
   model: undefined,
   endpoint: undefined,
   mcp_server: undefined,
+  model_requested: undefined,
   mcp_tool: undefined,
   metadata: {},
 };

@@ -9,6 +9,7 @@ const KEYS = [
   'virtual_key',
   'provider',
   'model',
+  'model_requested',
   'endpoint',
   'mcp_server',
   'mcp_tool',

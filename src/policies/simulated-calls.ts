@@ -71,6 +71,7 @@ export class SimulatedCalls {
       virtual_key: dto.virtual_key,
       provider,
       model: model === undefined ? undefined : canonicalModel(provider, model),
+      model_requested: dto.model_requested,
       modelAliases: model === undefined ? [] : modelAliases(provider, model),
       endpoint,
       mcp_server: dto.mcp_server,

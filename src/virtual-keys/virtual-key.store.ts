@@ -44,14 +44,14 @@ export class VirtualKeyStore extends MappedResourceStore<VirtualKey> {
   }
 
   /**
-   * Ids of the virtual keys that the calls of a tenant can use, by the ids and slugs that name one of them. They cannot be
-   * deleted until the transaction ends.
+   * The virtual keys that the calls of a tenant can use, by the ids and slugs that name one of them. They cannot be deleted until
+   * the transaction ends.
    */
-  async idsForUse(
+  async namesForUse(
     manager: EntityManager,
     tenant: Tenant,
     refs: readonly string[],
-  ): Promise<ReadonlyMap<string, string>> {
+  ): Promise<ReadonlyMap<string, Pick<VirtualKey, 'id' | 'slug'>>> {
     if (refs.length === 0) return new Map();
     const names = [{ id: In(refs.filter(isUuid)) }, { slug: In(refs.filter((ref) => SLUG_PATTERN.test(ref))) }];
     const where = ownOrSharedWhere(tenant).flatMap((owner) => names.map((name) => ({ ...owner, ...name })));
@@ -64,27 +64,36 @@ export class VirtualKeyStore extends MappedResourceStore<VirtualKey> {
         const shared = rows.find((row) => row.workspaceId === null);
         const meant =
           workspaceId === null ? (shared ?? (rows.length === 1 ? rows[0] : undefined)) : ownOrShared(rows, workspaceId);
-        return meant === undefined ? [] : [[ref, meant.id] as const];
+        return meant === undefined ? [] : [[ref, meant] as const];
       }),
     );
   }
 
+  /** The same, by their ids alone. */
+  async idsForUse(
+    manager: EntityManager,
+    tenant: Tenant,
+    refs: readonly string[],
+  ): Promise<ReadonlyMap<string, string>> {
+    const named = await this.namesForUse(manager, tenant, refs);
+    return new Map([...named].map(([ref, { id }]) => [ref, id]));
+  }
+
   /**
-   * Slugs of virtual keys that a caller can use, in their order.
+   * Virtual keys that a caller can use, by slug.
    * @param ids undefined for all
    */
-  async slugsForUse(
+  async listForUse(
     tenant: Tenant,
     ids: readonly string[] | undefined,
     now: Date,
     most: number,
-  ): Promise<readonly string[]> {
+  ): Promise<readonly Pick<VirtualKey, 'id' | 'slug' | 'provider'>[]> {
     const ends = [{ expiresAt: IsNull() }, { expiresAt: MoreThan(now) }];
     const among = ids === undefined ? {} : { id: In(ids) };
     const where = ownOrSharedWhere(tenant).flatMap((owner) => ends.map((end) => ({ ...owner, ...among, ...end })));
-    const select = { id: true, slug: true } as const;
-    const found = await this.rows.find({ select, where, order: { slug: 'ASC' }, take: most });
-    return [...new Set(found.map(({ slug }) => slug))];
+    const select = { id: true, slug: true, provider: true } as const;
+    return this.rows.find({ select, where, order: { slug: 'ASC' }, take: most });
   }
 }
 

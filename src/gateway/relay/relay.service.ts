@@ -223,11 +223,18 @@ export class RelayService {
 }
 
 /** Bodies name further models deeper in them, such as that of a grader, and work may use models that its body does not name. */
-function assertModels({ principal, virtualKey }: ProviderContext, route: RelayRoute, body?: JsonObject): void {
+function assertModels(
+  { principal, virtualKey, modelNames }: ProviderContext,
+  route: RelayRoute,
+  body?: JsonObject,
+): void {
   if (!restrictsModels(principal)) return;
   const isModelNamed = route.models === 'in_body' && modelOf(body) !== undefined;
   if (route.models !== undefined && !isModelNamed) assertEveryModelAllowed(principal);
-  for (const model of usedIds(body, 'model')) assertModelAllowed(principal, virtualKey, model);
+  const served = modelOf(body);
+  for (const model of usedIds(body, 'model')) {
+    assertModelAllowed(principal, virtualKey, model, model === served ? modelNames?.route : undefined);
+  }
 }
 
 function isSpending({ spends }: RelayRoute, body: JsonObject | undefined): boolean {

@@ -57,6 +57,13 @@ export class SimulateUsageDto {
   @IsStorable()
   readonly virtual_key?: string;
 
+  /** The model as the caller writes it: the name of a model route, say. */
+  @Optional()
+  @IsString()
+  @MaxLength(255)
+  @IsStorable()
+  readonly model_requested?: string;
+
   /** The provider of the call. */
   @Optional()
   @IsString()

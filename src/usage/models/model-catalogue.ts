@@ -43,6 +43,12 @@ export function modelFacts(provider: ProviderSlug, model: string): ModelFacts | 
   return undefined;
 }
 
+/** The names of a provider's known models. */
+export function knownModels(provider: ProviderSlug): readonly string[] {
+  const start = `${provider} `;
+  return [...allFacts().keys()].filter((key) => key.startsWith(start)).map((key) => key.slice(start.length));
+}
+
 function factsOf(contextWindow: number): ModelFacts {
   return { contextWindow, ...RERANKER };
 }

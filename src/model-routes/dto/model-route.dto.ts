@@ -1,0 +1,99 @@
+import { IsInt, IsString, IsUUID, Length, Matches, Max, MaxLength, Min } from 'class-validator';
+import { ListOf } from '../../common/validation/bounded-fields.js';
+import { ReadOnlyFields } from '../../common/validation/fixed-fields.decorator.js';
+import { IsStorable } from '../../common/validation/is-storable.decorator.js';
+import { Optional, OptionalOrNull } from '../../common/validation/optional.decorator.js';
+import { IsSlug } from '../../common/validation/slug.decorators.js';
+
+const MAX_TARGETS = 16;
+const MAX_ORDER = 1_000;
+/** `@` begins the slug of a virtual key. */
+const NO_PREFIX = /^(?!@)/;
+const NO_PREFIX_MESSAGE = { message: '$property must not begin with @, which begins the slug of a virtual key' };
+
+export class ModelTargetDto {
+  /**
+   * Id or slug of a virtual key that the callers of the route can use.
+   * @example "openai"
+   */
+  @IsString()
+  @Length(1, 255)
+  @IsStorable()
+  readonly virtual_key: string;
+
+  /**
+   * The model, as its provider knows it.
+   * @example "gpt-5-mini"
+   */
+  @IsString()
+  @Length(1, 512)
+  @IsStorable()
+  readonly model: string;
+
+  /** Targets with a lower one are tried first; of equal ones, the first. */
+  @Optional()
+  @IsInt()
+  @Min(0)
+  @Max(MAX_ORDER)
+  readonly order?: number;
+}
+
+class ModelRouteFieldsDto {
+  @OptionalOrNull()
+  @IsString()
+  @MaxLength(1024)
+  @IsStorable()
+  readonly description?: string | null;
+
+  /** Required with an administrator's token; with an API key it can only be the key's own. */
+  @Optional()
+  @IsUUID()
+  readonly organisation_id?: string;
+}
+
+@ReadOnlyFields(['slug', 'workspace_id'])
+export class UpdateModelRouteDto extends ModelRouteFieldsDto {
+  /** What callers write as `model`; unique in its workspace. */
+  @Optional()
+  @IsString()
+  @Length(1, 255)
+  @Matches(NO_PREFIX, NO_PREFIX_MESSAGE)
+  @IsStorable()
+  readonly name?: string;
+
+  /** Models of virtual keys: the first one that can be used takes the call. They take the place of all that were there. */
+  @Optional()
+  @ListOf(() => ModelTargetDto, { min: 1, max: MAX_TARGETS })
+  readonly targets?: ModelTargetDto[];
+}
+
+export class CreateModelRouteDto extends ModelRouteFieldsDto {
+  /**
+   * What callers write as `model`; unique in its workspace.
+   * @example "fast"
+   */
+  @IsString()
+  @Length(1, 255)
+  @Matches(NO_PREFIX, NO_PREFIX_MESSAGE)
+  @IsStorable()
+  readonly name: string;
+
+  /**
+   * Models of virtual keys: the first one that can be used takes the call.
+   * @example [{ "virtual_key": "local", "model": "bm25" }]
+   */
+  @ListOf(() => ModelTargetDto, { min: 1, max: MAX_TARGETS })
+  readonly targets: ModelTargetDto[];
+
+  /** For addresses; made from the name when omitted. */
+  @Optional()
+  @IsSlug()
+  readonly slug?: string;
+
+  /** Id or slug. Without it, a caller of the whole organisation makes a route that all its workspaces can use. */
+  @OptionalOrNull()
+  @IsString()
+  @Length(1, 255)
+  @IsStorable()
+  readonly workspace_id?: string | null;
+}

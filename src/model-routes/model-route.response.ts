@@ -1,0 +1,50 @@
+import { toUnixSeconds } from '../common/time/unix-time.js';
+import type { ModelRoute } from './model-route.entity.js';
+
+export class ModelTargetResponse {
+  /** Slug of the virtual key. */
+  readonly virtual_key: string;
+  /** The model, as its provider knows it. */
+  readonly model: string;
+  /** Targets with a lower one are tried first. */
+  readonly order: number;
+}
+
+export class ModelRouteResponse {
+  readonly id: string;
+  readonly slug: string;
+  readonly object: 'model-route';
+  readonly organisation_id: string;
+  /** null: for every workspace of the organisation. */
+  readonly workspace_id: string | null;
+  /** What callers write as `model`. */
+  readonly name: string;
+  readonly description: string | null;
+  /** Models of virtual keys: the first one that can be used takes the call. */
+  readonly targets: ModelTargetResponse[];
+  /** Unix seconds. */
+  readonly created_at: number;
+  /** Unix seconds. */
+  readonly updated_at: number;
+}
+
+export class ModelRouteListResponse {
+  readonly object: 'list';
+  readonly data: ModelRouteResponse[];
+  readonly total: number;
+}
+
+export function toModelRouteResponse(row: ModelRoute): ModelRouteResponse {
+  return {
+    id: row.id,
+    slug: row.slug,
+    object: 'model-route',
+    organisation_id: row.organisationId,
+    workspace_id: row.workspaceId,
+    name: row.name,
+    description: row.description,
+    targets: row.targets.map(({ virtualKey, model, order }) => ({ virtual_key: virtualKey, model, order })),
+    created_at: toUnixSeconds(row.createdAt),
+    updated_at: toUnixSeconds(row.updatedAt),
+  };
+}

@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import { Injectable } from '@nestjs/common';
+import type { EntityManager } from 'typeorm';
+import type { Principal, Tenant } from '../access/principal.js';
+import { fieldError, throwIfInvalid } from '../common/errors/gateway.error.js';
+import { assertFixedFields } from '../common/validation/fixed-fields.decorator.js';
+import { withoutUndefined } from '../common/without-undefined.js';
+import { withFreeSlug } from '../database/rows.js';
+import { VirtualKeyStore } from '../virtual-keys/virtual-key.store.js';
+import { WorkspacesService } from '../workspaces/workspaces.service.js';
+import type { CreateModelRouteDto, ModelTargetDto, UpdateModelRouteDto } from './dto/model-route.dto.js';
+import type { ModelRouteListQuery } from './dto/model-route-list.query.js';
+import { ModelRouteCache } from './model-route.cache.js';
+import type { ModelRoute, ModelTarget } from './model-route.entity.js';
+import { toModelRouteResponse } from './model-route.response.js';
+import { ModelRouteStore } from './model-route.store.js';
+
+/** Creates, reads and changes model routes. */
+@Injectable()
+export class ModelRoutesService {
+  constructor(
+    private readonly store: ModelRouteStore,
+    private readonly virtualKeys: VirtualKeyStore,
+    private readonly workspaces: WorkspacesService,
+    private readonly cache: ModelRouteCache,
+  ) {}
+
+  async create(principal: Principal, dto: CreateModelRouteDto): Promise<ModelRoute> {
+    const { organisationId } = principal;
+    const workspaceId = await this.workspaces.resolveOrShared(principal, dto.workspace_id);
+    const { name, description = null } = dto;
+    const saved = await withFreeSlug(dto.slug, name, (slug) =>
+      this.store.manager.transaction(async (manager) => {
+        const targets = await this.targetsOf(manager, { organisationId, workspaceId }, dto.targets);
+        const fields = { id: randomUUID(), organisationId, workspaceId, slug, name, description, targets };
+        return this.store.create(manager, principal, fields, dto);
+      }),
+    );
+    this.cache.forget(organisationId);
+    return saved;
+  }
+
+  async list(principal: Principal, query: ModelRouteListQuery): Promise<[ModelRoute[], number]> {
+    return this.store.list(principal, query, await this.workspaces.filterBy(principal, query.workspace_id));
+  }
+
+  async get(principal: Principal, ref: string): Promise<ModelRoute> {
+    return this.store.get(principal, ref);
+  }
+
+  async update(principal: Principal, ref: string, dto: UpdateModelRouteDto): Promise<ModelRoute> {
+    const { name, description } = dto;
+    const fixed = await this.workspaces.fixedFieldsOf(principal, dto);
+    const saved = await this.store.change(principal, ref, dto, async (row, manager) => {
+      assertFixedFields(fixed, toModelRouteResponse(row));
+      const targets = dto.targets && (await this.targetsOf(manager, row, dto.targets, row.targets));
+      return withoutUndefined({ name, description, targets });
+    });
+    this.cache.forget(principal.organisationId);
+    return saved;
+  }
+
+  async delete(principal: Principal, ref: string): Promise<void> {
+    await this.store.delete(principal, ref);
+    this.cache.forget(principal.organisationId);
+  }
+
+  /**
+   * @param tenant that the route is for
+   * @param kept targets that stay also when their virtual key is gone
+   * @throws GatewayError `validation_failed` for a virtual key that the tenant cannot use
+   */
+  private async targetsOf(
+    manager: EntityManager,
+    tenant: Tenant,
+    given: readonly ModelTargetDto[],
+    kept: readonly ModelTarget[] = [],
+  ): Promise<readonly ModelTarget[]> {
+    const known = await this.virtualKeys.namesForUse(
+      manager,
+      tenant,
+      given.map((target) => target.virtual_key),
+    );
+    const unknown = given.flatMap(({ virtual_key: ref }, index) =>
+      known.has(ref) || kept.some((target) => target.virtualKey === ref)
+        ? []
+        : [fieldError(`targets.${index}.virtual_key`, 'must be a virtual key that the callers of the route can use')],
+    );
+    throwIfInvalid(unknown);
+    return given.flatMap(({ virtual_key: ref, model, order = 0 }) => {
+      const found = known.get(ref) ?? kept.map(nameOf).find(({ slug }) => slug === ref);
+      return found === undefined ? [] : [{ virtualKeyId: found.id, virtualKey: found.slug, model, order }];
+    });
+  }
+}
+
+function nameOf({ virtualKeyId, virtualKey }: ModelTarget): { readonly id: string; readonly slug: string } {
+  return { id: virtualKeyId, slug: virtualKey };
+}

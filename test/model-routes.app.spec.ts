@@ -1,0 +1,255 @@
+// Model routes: names of models that lead to models of virtual keys, and the list of what a caller can name.
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import OpenAI from 'openai';
+import { readArray, readObject } from '../src/common/json/read.js';
+import { onlyCall, text } from './support/fake-provider.js';
+import { type Answer, brokenRulesOf, jsonOf, refusalOf } from './support/send.js';
+import { startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
+
+const ANSWER = '{"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1}}';
+const PATH = '/v1/model-routes';
+
+let gateway: UsageGateway;
+let slug: string;
+let other: string;
+
+beforeAll(async () => {
+  gateway = await startUsageGateway();
+  slug = await gateway.virtualKey('openai-compatible');
+  other = await gateway.virtualKey('openai-compatible');
+});
+beforeEach(async () => {
+  await gateway.reset();
+  gateway.provider.forget();
+  gateway.provider.replyWith(text(ANSWER, 'application/json'));
+});
+afterAll(() => gateway.close());
+
+let made = 0;
+
+/** Makes a route; returns its name. */
+async function route(targets: readonly object[], more: object = {}): Promise<string> {
+  made += 1;
+  const name = `models/route:${made}`;
+  await gateway.admin.create(PATH, { name, targets, ...more });
+  return name;
+}
+
+async function keyOf(fields: object): Promise<string> {
+  const created = await gateway.admin.create('/v1/api-keys', {
+    name: 'a key',
+    scopes: ['completions.write'],
+    ...fields,
+  });
+  return String(created['key']);
+}
+
+function chat(model: string, key?: string): Promise<Answer> {
+  const client = key === undefined ? gateway.admin : gateway.admin.as(key);
+  return client.post('/v1/chat/completions', { model, messages: [], max_tokens: 1 });
+}
+
+describe('a call that names a model route', () => {
+  it('goes to its target, under the name that its provider knows, and is charged as that', async () => {
+    const name = await route([{ virtual_key: slug, model: 'real-model' }]);
+    const answer = await chat(name);
+    expect(answer.status).toBe(200);
+    expect(answer.headers).toMatchObject({ 'x-gateway-virtual-key-used': slug, 'x-gateway-model': 'real-model' });
+    expect(JSON.parse(onlyCall(gateway.provider).body)).toEqual({ model: 'real-model', messages: [], max_tokens: 1 });
+    const [row] = await gateway.books.ledger(1);
+    expect(row).toMatchObject({ virtualKey: slug, model: 'real-model' });
+  });
+
+  it('goes to the first target by order, and a change takes effect at once', async () => {
+    const name = await route([
+      { virtual_key: slug, model: 'second', order: 1 },
+      { virtual_key: other, model: 'first' },
+    ]);
+    expect((await chat(name)).headers['x-gateway-model']).toBe('first');
+    const [found] = await gateway.admin.list(`${PATH}?search=${encodeURIComponent(name)}`);
+    await gateway.admin.patch(`${PATH}/${String(found?.['id'])}`, { targets: [{ virtual_key: slug, model: 'third' }] });
+    expect((await chat(name)).headers['x-gateway-model']).toBe('third');
+    await gateway.admin.delete(`${PATH}/${String(found?.['id'])}`);
+    expect(refusalOf(await chat(name))).toMatchObject({ status: 404, code: 'model_not_found', param: 'model' });
+  });
+
+  it('skips a virtual key that has expired, and says when none is left', async () => {
+    const soon = Math.floor(gateway.app.clock.now().getTime() / 1_000) + 60;
+    const ending = await gateway.virtualKey('openai-compatible');
+    await gateway.admin.patch(`/v1/virtual-keys/${ending}`, { expires_at: soon });
+    const name = await route([
+      { virtual_key: ending, model: 'first' },
+      { virtual_key: slug, model: 'second', order: 1 },
+    ]);
+    const alone = await route([{ virtual_key: ending, model: 'first' }]);
+    expect((await chat(name)).headers['x-gateway-model']).toBe('first');
+    gateway.app.clock.advance(61_000);
+    expect((await chat(name)).headers['x-gateway-model']).toBe('second');
+    expect(refusalOf(await chat(alone))).toMatchObject({ status: 404, code: 'model_not_found' });
+  });
+
+  it('comes before the default virtual key, and after a prefix', async () => {
+    const name = await route([{ virtual_key: other, model: 'routed' }]);
+    const key = await keyOf({ level: 'organisation', default_virtual_key: slug });
+    expect((await chat(name, key)).headers['x-gateway-model']).toBe('routed');
+    expect((await chat(`@${slug}/${name}`, key)).headers).toMatchObject({
+      'x-gateway-virtual-key-used': slug,
+      'x-gateway-model': name,
+    });
+    expect((await chat('not-a-route', key)).headers['x-gateway-model']).toBe('not-a-route');
+  });
+
+  it('works wherever a model is named: embeddings, messages, rerank, fine-tuning', async () => {
+    const name = await route([{ virtual_key: slug, model: 'routed' }]);
+    const paths = [
+      '/v1/embeddings',
+      '/v1/messages',
+      '/v1/responses',
+      '/v1/completions',
+      '/v1/fine_tuning/jobs',
+      '/v1/rerank',
+    ];
+    for (const path of paths) {
+      gateway.provider.forget();
+      const body = { model: name, max_tokens: 1, input: 'x', query: 'q', documents: ['d'], training_file: 'f' };
+      await gateway.admin.post(path, path === '/v1/rerank' ? { model: name, query: 'q', documents: ['d'] } : body);
+      expect([path, JSON.parse(onlyCall(gateway.provider).body).model]).toEqual([path, 'routed']);
+    }
+  });
+
+  it('means the route of its own workspace first', async () => {
+    const workspace = await gateway.admin.create('/v1/workspaces', { name: 'routes' });
+    const name = await route([{ virtual_key: slug, model: 'shared' }]);
+    await gateway.admin.create(PATH, {
+      name,
+      workspace_id: workspace['id'],
+      targets: [{ virtual_key: slug, model: 'own' }],
+    });
+    const inside = await keyOf({ workspace_id: workspace['id'] });
+    const outside = await keyOf({ workspace_id: 'default' });
+    expect((await chat(name, inside)).headers['x-gateway-model']).toBe('own');
+    expect((await chat(name, outside)).headers['x-gateway-model']).toBe('shared');
+  });
+
+  it('is refused for a key that may use neither the route nor its model, or not the virtual key', async () => {
+    const name = await route([{ virtual_key: slug, model: 'routed' }]);
+    for (const [allowed, status] of [
+      [{ allowed_models: ['another'] }, 403],
+      [{ allowed_models: ['routed'] }, 200],
+      [{ allowed_models: [name] }, 200],
+      [{ allowed_virtual_keys: [other] }, 403],
+      [{ allowed_virtual_keys: [slug] }, 200],
+    ] as const) {
+      const key = await keyOf({ level: 'organisation', ...allowed });
+      expect([allowed, (await chat(name, key)).status]).toEqual([allowed, status]);
+    }
+  });
+
+  it('can be limited by the name that the caller wrote', async () => {
+    const name = await route([{ virtual_key: slug, model: 'routed' }]);
+    await gateway.limit({ conditions: [{ key: 'model_requested', value: name }], type: 'tokens', credit_limit: 1 });
+    expect(refusalOf(await chat(name))).toMatchObject({ status: 412, code: 'usage_limit_exceeded' });
+    expect((await chat(`@${slug}/routed`)).status).toBe(200);
+  });
+});
+
+describe('a model route', () => {
+  it.each([
+    [{ name: '@x', targets: [{ virtual_key: 'local', model: 'm' }] }, 'name'],
+    [{ name: '', targets: [{ virtual_key: 'local', model: 'm' }] }, 'name'],
+    [{ name: 'x'.repeat(256), targets: [{ virtual_key: 'local', model: 'm' }] }, 'name'],
+    [{ name: 'x', targets: [] }, 'targets'],
+    [{ name: 'x', targets: Array.from({ length: 17 }, () => ({ virtual_key: 'local', model: 'm' })) }, 'targets'],
+    [{ name: 'x', targets: [{ virtual_key: 'nowhere', model: 'm' }] }, 'targets.0.virtual_key'],
+    [{ name: 'x', targets: [{ virtual_key: 'local' }] }, 'targets.0.model'],
+    [{ name: 'x', targets: [{ virtual_key: 'local', model: 'm', order: -1 }] }, 'targets.0.order'],
+    [{ name: 'x', targets: [{ virtual_key: 'local', model: 'm' }], on_failure: {} }, 'on_failure'],
+  ])('refuses %j', async (body, param) => {
+    const answer = await gateway.admin.post(PATH, body);
+    expect([answer.status, brokenRulesOf(answer)]).toEqual([400, new Set([param])]);
+  });
+
+  it('has its name alone in its workspace', async () => {
+    const name = await route([{ virtual_key: slug, model: 'm' }]);
+    const again = await gateway.admin.post(PATH, { name, targets: [{ virtual_key: slug, model: 'm' }] });
+    expect(refusalOf(again)).toMatchObject({ status: 409, code: 'conflict', param: 'name' });
+  });
+
+  it('keeps a target whose virtual key is deleted, and can be written back as it was read', async () => {
+    const gone = await gateway.virtualKey('openai-compatible');
+    const name = await route([
+      { virtual_key: gone, model: 'm' },
+      { virtual_key: slug, model: 'left', order: 2 },
+    ]);
+    expect((await gateway.admin.delete(`/v1/virtual-keys/${gone}`)).status).toBe(204);
+    expect((await chat(name)).headers['x-gateway-model']).toBe('left');
+    const [found] = await gateway.admin.list(`${PATH}?search=${encodeURIComponent(name)}`);
+    const back = await gateway.admin.put(`${PATH}/${String(found?.['id'])}`, found);
+    expect([back.status, jsonOf(back)['targets']]).toEqual([200, found?.['targets']]);
+  });
+});
+
+describe('the list of models', () => {
+  const idsOf = (answer: Answer): readonly unknown[] =>
+    readArray(jsonOf(answer)['data'], 'data').map((model) => readObject(model, 'model')['id']);
+
+  it('has the routes of the caller, and the known models of its virtual keys', async () => {
+    const openai = await gateway.virtualKey('openai');
+    const name = await route([{ virtual_key: openai, model: 'gpt-5-mini' }]);
+    const key = await keyOf({ level: 'organisation', allowed_virtual_keys: [openai], default_virtual_key: openai });
+    const answer = await gateway.admin.as(key).get('/v1/models');
+    const ids = idsOf(answer);
+    expect(ids).toEqual(expect.arrayContaining([name, 'gpt-5-mini', `@${openai}/gpt-5-mini`]));
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(ids.every((id) => !String(id).startsWith('@') || String(id).startsWith(`@${openai}/`))).toBe(true);
+    expect(jsonOf(answer)).toMatchObject({ object: 'list', has_more: false, first_id: ids[0], last_id: ids.at(-1) });
+    expect(gateway.provider.calls).toEqual([]);
+  });
+
+  it('has what a key may use, and nothing else', async () => {
+    const openai = await gateway.virtualKey('openai');
+    const name = await route([{ virtual_key: openai, model: 'gpt-5-mini' }]);
+    const key = await keyOf({ level: 'organisation', allowed_models: [`@${openai}/gpt-5-mini`] });
+    const ids = idsOf(await gateway.admin.as(key).get('/v1/models'));
+    expect(ids).toHaveLength(2);
+    expect(new Set(ids)).toEqual(new Set([`@${openai}/gpt-5-mini`, name]));
+  });
+
+  it('is paged as Anthropic does, and read by the SDK of OpenAI', async () => {
+    const key = await keyOf({ level: 'organisation' });
+    const client = gateway.admin.as(key);
+    const all = idsOf(await client.get('/v1/models'));
+    expect(all.length).toBeGreaterThan(5);
+    const paged: unknown[] = [];
+    for (let after = ''; ; after = `&after_id=${encodeURIComponent(String(paged.at(-1)))}`) {
+      const page = await client.get(`/v1/models?limit=100${after}`);
+      paged.push(...idsOf(page));
+      if (jsonOf(page)['has_more'] !== true) break;
+    }
+    expect(paged).toEqual(all);
+    const before = await client.get(`/v1/models?limit=2&before_id=${encodeURIComponent(String(all[4]))}`);
+    expect([idsOf(before), jsonOf(before)['has_more']]).toEqual([all.slice(2, 4), true]);
+    expect(refusalOf(await client.get('/v1/models?after_id=none'))).toMatchObject({ status: 400, param: 'after_id' });
+    const openai = new OpenAI({ baseURL: `${gateway.app.url}/v1`, apiKey: key });
+    const seen: string[] = [];
+    for await (const model of openai.models.list()) seen.push(model.id);
+    expect(seen).toEqual(all);
+    expect((await openai.models.retrieve(String(all.at(-1)))).id).toBe(all.at(-1));
+  });
+
+  it('has a model by its name, with or without an escaped slash', async () => {
+    const openai = await gateway.virtualKey('openai');
+    const id = `@${openai}/gpt-5-mini`;
+    for (const path of [`/v1/models/${encodeURIComponent(id)}`, `/v1/models/${id}`])
+      expect(jsonOf(await gateway.admin.get(path))).toMatchObject({
+        id,
+        object: 'model',
+        type: 'model',
+        owned_by: 'openai',
+      });
+    expect(refusalOf(await gateway.admin.get('/v1/models/none'))).toMatchObject({
+      status: 404,
+      code: 'model_not_found',
+    });
+  });
+});
