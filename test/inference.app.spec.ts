@@ -283,8 +283,11 @@ it('costs its output also when a chat has no cap', async () => {
   ] as const) {
     await gateway.admin.create('/v1/prices', { provider: 'openai-compatible', model: 'priced', unit, price });
   }
-  await ask('POST', '/chat/completions', { body: { model: 'priced', messages: MESSAGES } });
-  const [row] = await gateway.books.ledger(1);
+  const answer = await ask('POST', '/chat/completions', { body: { model: 'priced', messages: MESSAGES } });
+  expect(answer.headers['x-gateway-cost']).toBe('0.059');
+  const unpriced = await ask('POST', '/chat/completions', { body: { model: 'm', messages: MESSAGES } });
+  expect(unpriced.headers).not.toHaveProperty('x-gateway-cost');
+  const [row] = await gateway.books.ledger(2);
   expect(Number(row?.costNano)).toBe(59_000_000);
 });
 

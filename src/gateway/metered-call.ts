@@ -1,5 +1,6 @@
 import type { MaybePromise } from '../common/maybe-promise.js';
 import type { RunningCalls } from '../common/running-calls.js';
+import { formatDecimal } from '../common/money/decimal.js';
 import { uuidv7 } from '../common/uuid.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import type { Clock } from '../common/time/clock.js';
@@ -31,6 +32,8 @@ import { chargeOf } from '../policies/compiled-policies.js';
 const SETTLING_MS = 1_000;
 /** A stream may go on for hours: it renews a short lease each time that half of it is over. In margins. */
 const STREAM_LEASE = 2;
+/** Of a US dollar, as the ledger counts. */
+const NANO_DECIMALS = 9;
 const NO_BYTES = Buffer.alloc(0);
 const NO_POLICIES: readonly CompiledPolicy[] = [];
 const NO_CHARGES: readonly Charge[] = [];
@@ -152,6 +155,12 @@ export class MeteredCall implements AttemptObserver {
   /** The stream is complete, and its meter knows what it costs. */
   succeedStream(): void {
     if (this.meter) this.succeed(this.meter.usage);
+  }
+
+  /** US dollars that the request has cost so far, as a decimal; undefined where its model has no price. */
+  get costSoFar(): string | undefined {
+    if (!this.plan.cost.isPriced) return undefined;
+    return formatDecimal(BigInt(this.context.request.facts.cost_nano ?? 0), NANO_DECIMALS);
   }
 
   /** However the call ended: what is not accounted for by now may have been done by the provider. */

@@ -80,6 +80,7 @@ export class ProviderCallService {
       const answer = await this.run(context, operation, call);
       const result = this.readOrRefuse(context, answer, () => read(parseProviderResult(answer)), call);
       call.succeed(use.usageOf(result));
+      tellCost(call, context);
       return result;
     } finally {
       this.end(call, context);
@@ -106,6 +107,7 @@ export class ProviderCallService {
       });
       call.after({ ...attempt(), wasSent: true, status: 200 });
       call.succeed(use.usageOf(result));
+      tellCost(call, context);
       return result;
     } finally {
       this.end(call, context);
@@ -131,6 +133,7 @@ export class ProviderCallService {
       // An answer that no sink took is whole, and is metered at once.
       if (answer.body !== undefined) filter.push(answer.body);
       call.succeedStream();
+      if (answer.body !== undefined) tellCost(call, context);
       return answer;
     } finally {
       this.end(call, context);
@@ -304,6 +307,11 @@ export class ProviderCallService {
 function passOn({ answer }: ProviderContext, { status, headers }: UpstreamHead): void {
   if (status < 200 || status > 299) return;
   for (const [name, value] of Object.entries(passedHeaders(headers))) answer.setHeader(name, value);
+}
+
+/** What the whole answer has cost. */
+function tellCost({ costSoFar }: MeteredCall, { answer }: ProviderContext): void {
+  if (costSoFar !== undefined) answer.setHeader('x-gateway-cost', costSoFar);
 }
 
 function hiddenOf({ virtualKey: { provider, credential, source } }: ProviderContext): Hidden {

@@ -24,6 +24,10 @@ const ANSWER_HEADERS = {
       'The remainder of the strict usage limit that is closest to its maximum, in its own unit. Absent when no limit applies.',
     schema: { type: 'string', example: '7.998' },
   },
+  'x-gateway-cost': {
+    description: 'US dollars that the call has cost. Absent where the model has no price.',
+    schema: { type: 'string', example: '0.002' },
+  },
   'x-gateway-warnings': {
     description: 'Options that were dropped because the provider does not have them, separated by commas.',
     schema: { type: 'string', example: 'unsupported_parameter; param=rank_fields; provider=cohere' },
