@@ -55,6 +55,18 @@ const ROWS: readonly Row[] = [
     secrets: ['headers.X-Key'],
   },
   {
+    path: '/v1/model-routes',
+    body: { name: 'One', targets: [{ virtual_key: 'local', model: 'one' }] },
+    update: { targets: [{ virtual_key: 'local', model: 'two', order: 1 }] },
+    changes: {
+      targets: {
+        old: [{ virtual_key: 'local', model: 'one', order: 0 }],
+        new: [{ virtual_key: 'local', model: 'two', order: 1 }],
+      },
+    },
+    secrets: [],
+  },
+  {
     path: '/v1/policies/usage-limits',
     body: {
       name: 'One',
@@ -85,6 +97,7 @@ beforeAll(async () => {
   gateway = await startTestApp();
   owner = await addTenant(gateway, 'owner');
   stranger = await addTenant(gateway, 'stranger');
+  await owner.client.create('/v1/virtual-keys', { name: 'local', slug: 'local', provider: 'local' });
 });
 afterAll(() => gateway.close());
 

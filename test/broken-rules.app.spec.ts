@@ -92,6 +92,12 @@ describe('answers that name every broken rule of a body', () => {
       },
       ['name', 'conditions.0.key', 'group_by.1.key', 'credit_limit', 'alert_threshold'],
     ],
+    [
+      'a model route',
+      '/v1/model-routes',
+      { name: '@a', targets: [{ virtual_key: 5, model: '', weight: 2 }], affinity: 'session' },
+      ['name', 'targets.0.virtual_key', 'targets.0.model', 'targets.0.weight', 'affinity'],
+    ],
     ['a webhook', '/v1/webhooks', { url: METADATA_ADDRESS, events: ['nope'] }, ['url', 'events']],
     [
       'an MCP server',

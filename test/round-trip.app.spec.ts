@@ -3,6 +3,7 @@ import { getMetadataStorage } from 'class-validator';
 import { UpdateApiKeyDto } from '../src/api-keys/dto/api-key.dto.js';
 import { type JsonObject, readString } from '../src/common/json/read.js';
 import { UpdateMcpServerDto } from '../src/mcp/servers/dto/mcp-server.dto.js';
+import { UpdateModelRouteDto } from '../src/model-routes/dto/model-route.dto.js';
 import { UpdateUsageLimitDto } from '../src/policies/dto/usage-limit.dto.js';
 import { UpdateSecretReferenceDto } from '../src/secret-references/dto/secret-reference.dto.js';
 import { UpdateVirtualKeyDto } from '../src/virtual-keys/dto/virtual-key.dto.js';
@@ -37,6 +38,7 @@ let admin: GatewayClient;
 beforeAll(async () => {
   gateway = await startTestApp();
   admin = new GatewayClient(gateway.url);
+  await admin.create('/v1/virtual-keys', { name: 'Local', slug: 'models', provider: 'local' });
   await admin.create('/v1/secret-references', { name: 'Cohere', slug: 'cohere', ...CLOUD_A });
 });
 
@@ -165,6 +167,13 @@ describe('updates with a resource as it was read', () => {
       { url: 'https://hooks.example.com/a', events: ['*'], enabled: false, workspace_id: null },
     ],
     [
+      'a model route',
+      '/v1/model-routes',
+      UpdateModelRouteDto,
+      'model_routes',
+      { name: 'a/b', targets: [{ virtual_key: 'models', model: 'bm25' }] },
+    ],
+    [
       'an MCP server',
       '/v1/mcp-servers',
       UpdateMcpServerDto,
@@ -233,6 +242,7 @@ it.each([
   ['/v1/virtual-keys', { name: 'A', provider: 'local', workspace_id: 'default' }],
   ['/v1/api-keys', { name: 'A', scopes: ['usage.read'], workspace_id: 'default', level: 'workspace' }],
   ['/v1/secret-references', { name: 'A', ...CLOUD_A, manager_type: 'cloudA_sm' }],
+  ['/v1/model-routes', { name: 'A', targets: [{ virtual_key: 'models', model: 'm' }], workspace_id: 'default' }],
 ])('takes the body of a create as an update at %s, with names instead of ids', async (path, fields) => {
   const id = readString((await admin.create(path, fields))['id'], 'id');
   const otherName = 'manager_type' in fields ? { manager_type: 'aws_sm' } : {};

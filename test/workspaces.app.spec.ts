@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { QueryFailedError } from 'typeorm';
 import { SCOPES } from '../src/access/scopes.js';
 import { readString } from '../src/common/json/read.js';
+import { workspaceInUse } from '../src/workspaces/workspace.errors.js';
 import { BlockingSession } from './support/blocking-session.js';
 import { GatewayClient } from './support/gateway-client.js';
 import { databaseServer, onServer } from './support/services.js';
@@ -18,6 +20,7 @@ const RESOURCES: readonly (readonly [string, object])[] = [
   ['/v1/virtual-keys', { name: 'k', provider: 'local' }],
   ['/v1/webhooks', { url: 'http://127.0.0.1:9/hook', events: ['usage_limit.exhausted'] }],
   ['/v1/mcp-servers', { name: 'm', url: 'https://mcp.example.com/mcp' }],
+  ['/v1/model-routes', { name: 'm', targets: [{ virtual_key: 'shared', model: 'bm25' }] }],
   [
     LIMITS,
     {
@@ -41,6 +44,7 @@ let admin: GatewayClient;
 beforeAll(async () => {
   gateway = await startTestApp();
   admin = new GatewayClient(gateway.url);
+  await admin.create('/v1/virtual-keys', { name: 'Shared', slug: 'shared', provider: 'local' });
 });
 afterAll(() => gateway.close());
 
@@ -79,6 +83,7 @@ describe('a slug in the form of an id', () => {
     ['/v1/workspaces', { name: 'w' }],
     ['/v1/virtual-keys', { name: 'k', provider: 'local', workspace_id: 'default' }],
     ['/v1/mcp-servers', { name: 'm', url: 'https://mcp.example.com/mcp', workspace_id: 'default' }],
+    ['/v1/model-routes', { name: 'm', targets: [{ virtual_key: 'shared', model: 'bm25' }] }],
     ['/v1/secret-references', SECRET_REFERENCE],
   ])('refuses a slug in the form of an id at %s', async (path, body) => {
     const refusal = refusalOf(await admin.post(path, { ...body, slug }));
@@ -103,12 +108,26 @@ describe('a workspace that is gone', () => {
   });
 });
 
+it('knows what to say of every table whose rows keep a workspace', async () => {
+  const keeping: readonly { readonly constraint: string }[] = await gateway.dataSource.query(
+    `SELECT "conname" AS "constraint" FROM "pg_constraint"
+      WHERE "contype" = 'f' AND "confrelid" = '"workspaces"'::regclass AND "confdeltype" IN ('a', 'r')`,
+  );
+  expect(keeping.length).toBeGreaterThan(4);
+  const unnamed = keeping.filter(({ constraint }) => {
+    const violation = Object.assign(new Error('violated'), { code: '23503', constraint });
+    return workspaceInUse(new QueryFailedError('DELETE', [], violation)) === undefined;
+  });
+  expect(unnamed).toEqual([]);
+});
+
 describe('a workspace that is in use', () => {
   const KINDS: Readonly<Record<string, string>> = {
     '/v1/api-keys': 'API keys',
     '/v1/virtual-keys': 'virtual keys',
     '/v1/webhooks': 'webhooks',
     '/v1/mcp-servers': 'MCP servers',
+    '/v1/model-routes': 'model routes',
     [LIMITS]: 'active usage-limit policies',
   };
 

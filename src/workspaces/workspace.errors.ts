@@ -20,6 +20,7 @@ const KEPT_BY: ReadonlyMap<string, string> = new Map([
   ['fk_virtual_keys_workspace', 'virtual keys'],
   ['fk_webhook_endpoints_workspace', 'webhooks'],
   ['fk_mcp_servers_workspace', 'MCP servers'],
+  ['fk_model_routes_workspace', 'model routes'],
   ['fk_usage_policies_workspace', 'active usage-limit policies'],
 ]);
 

@@ -84,7 +84,7 @@ export class WorkspacesController {
     );
   }
 
-  /** Deletes a workspace. One that still has keys, webhooks, MCP servers or active usage limits cannot be deleted (409). */
+  /** Deletes a workspace. One that still has keys, webhooks, MCP servers, model routes or active usage limits cannot be deleted (409). */
   @Delete(':ref')
   @HttpCode(204)
   @RequireScope('workspaces.delete')

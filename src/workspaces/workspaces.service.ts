@@ -150,7 +150,7 @@ export class WorkspacesService {
     });
   }
 
-  /** @throws GatewayError `conflict` while keys, virtual keys, webhooks, MCP servers or active policies belong to the workspace */
+  /** @throws GatewayError `conflict` while keys, webhooks, MCP servers, model routes or active policies belong to the workspace */
   async delete(principal: Principal, ref: string): Promise<void> {
     assertOrganisationLevel(principal);
     try {

@@ -130,7 +130,7 @@ export const ERROR_CODES = {
     type: 'conflict_error',
     source: 'gateway',
     message: 'The request conflicts with an existing resource.',
-    when: 'A slug is already taken. Or the resource to delete is still in use: a workspace that has API keys, virtual keys, webhooks, MCP servers or active usage-limit policies. Or several workspaces have an MCP server with the name in the address. Or the webhook endpoint of a test or redelivery is disabled.',
+    when: 'A slug is already taken. Or the resource to delete is still in use: a workspace that has API keys, virtual keys, webhooks, MCP servers, model routes or active usage-limit policies. Or several workspaces have an MCP server with the name in the address. Or the webhook endpoint of a test or redelivery is disabled.',
   },
   idempotency_key_in_use: {
     status: 409,
