@@ -18,7 +18,8 @@ const ROOMS = {
   mcp: 'identity secret-references webhooks usage idempotency workspaces audit upstream sealing telemetry access database config',
   // telemetry for the recent failures of the store
   health: 'config redis telemetry access database',
-  'first-start': 'virtual-keys api-keys workspaces config',
+  // telemetry for what production has to say in its log
+  'first-start': 'virtual-keys api-keys workspaces telemetry config',
   // 5: one provider call, from reservation to settlement; config for the lease and for models without a price
   gateway: 'model-routes virtual-keys policies usage upstream telemetry access config',
   // 4: what a call needs

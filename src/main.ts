@@ -14,6 +14,12 @@ import { flushLog, LOGGER, type Logger } from './telemetry/logger.js';
 
 // The gateway keeps running when its log cannot be written.
 process.stdout.on('error', () => undefined);
+const isProduction = process.env['NODE_ENV'] === 'production';
+if (isProduction) {
+  // Node's own are plain text.
+  process.removeAllListeners('warning');
+  process.on('warning', ({ name, message }) => tell('warn', 'warning', `${name}: ${message}`));
+}
 const started = endOnSignals();
 try {
   const adapter = new LinkedExpressAdapter();
@@ -46,6 +52,13 @@ try {
   if (config.NODE_ENV === 'production') logger.info({ event: 'listening', url });
   else process.stdout.write(`Tollgate listens on ${url}\n`);
 } catch (error) {
-  process.stderr.write(`${messageForOperator(error)}\n`);
+  const message = messageForOperator(error);
+  if (isProduction) tell('fatal', 'start_failed', message);
+  else process.stderr.write(`${message}\n`);
   process.exit(1);
+}
+
+/** As the log does, for what comes before it or beside it: the settings may be what is wrong. */
+function tell(level: 'warn' | 'fatal', event: string, message: string): void {
+  process.stderr.write(`${JSON.stringify({ level, time: new Date().toISOString(), event, message })}\n`);
 }

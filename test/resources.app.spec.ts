@@ -197,8 +197,9 @@ describe('every resource', () => {
   it('names the missing field of a create', () =>
     forEvery(ALL, async (resource) => {
       const { [resource.needs]: _left, ...rest } = bodyOf(resource);
-      const refusal = refusalOf(await owner.client.post(resource.path, rest));
-      expect(refusal).toMatchObject({ status: 400, code: 'validation_failed', param: resource.needs });
+      const answer = await owner.client.post(resource.path, rest);
+      expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed', param: resource.needs });
+      expect(answer.text).toContain(`"message":"${resource.needs} is required`);
     }));
 
   it('refuses unknown fields in creates and updates', () =>

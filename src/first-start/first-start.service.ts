@@ -1,9 +1,10 @@
-import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { DataSource, type EntityManager } from 'typeorm';
 import { ApiKeyIssuer } from '../api-keys/api-key-issuer.js';
 import { ApiKeySecret } from '../api-keys/api-key-secret.entity.js';
 import { publicIdOf } from '../api-keys/api-key-format.js';
 import { AppConfig } from '../config/environment.js';
+import { LOGGER, type Logger } from '../telemetry/logger.js';
 import { VirtualKeysService } from '../virtual-keys/virtual-keys.service.js';
 import { Organisation } from '../workspaces/organisation.entity.js';
 import { Workspace, DEFAULT_WORKSPACE } from '../workspaces/workspace.entity.js';
@@ -12,7 +13,9 @@ const ORGANISATION_SLUG = 'default';
 const ORGANISATION_NAME = 'Default';
 
 const WITHOUT_KEY =
-  'No admin key was made: in production the gateway prints none. Set TOLLGATE_ADMIN_KEY before the first start, or run npm run keys:admin.\n';
+  'No admin key was made: in production the gateway prints none. Set TOLLGATE_ADMIN_KEY before the first start, or run npm run keys:admin.';
+const OF_A_STRANGER =
+  'TOLLGATE_ADMIN_KEY has no effect: it is read only when the database is empty, and the database does not know this key.';
 
 /** What became of the database: it was not empty, or it is usable now, with the admin key or without one. */
 type Outcome = 'nothing to do' | 'without a key' | { readonly key: string };
@@ -25,6 +28,7 @@ export class FirstStartService implements OnApplicationBootstrap {
     private readonly issuer: ApiKeyIssuer,
     private readonly virtualKeys: VirtualKeysService,
     private readonly config: AppConfig,
+    @Inject(LOGGER) private readonly logger: Pick<Logger, 'warn'>,
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
@@ -36,7 +40,7 @@ export class FirstStartService implements OnApplicationBootstrap {
     const mayPrint = this.config.NODE_ENV !== 'production';
     const outcome = await this.dataSource.transaction((manager) => this.fill(manager, chosen, mayPrint));
     if (outcome === 'nothing to do' && chosen !== undefined) await this.tellOfStranger(chosen);
-    if (outcome === 'without a key') process.stderr.write(WITHOUT_KEY);
+    if (outcome === 'without a key') this.warn('no_admin_key', WITHOUT_KEY);
     if (typeof outcome === 'object' && chosen === undefined) announce(outcome.key);
   }
 
@@ -44,9 +48,13 @@ export class FirstStartService implements OnApplicationBootstrap {
   private async tellOfStranger(chosen: string): Promise<void> {
     const publicId = publicIdOf(chosen);
     if (await this.dataSource.manager.existsBy(ApiKeySecret, { publicId })) return;
-    process.stderr.write(
-      'TOLLGATE_ADMIN_KEY has no effect: it is read only when the database is empty, and the database does not know this key.\n',
-    );
+    this.warn('admin_key_without_effect', OF_A_STRANGER);
+  }
+
+  /** Production has a log that programs read, and no other lines. */
+  private warn(event: string, message: string): void {
+    if (this.config.NODE_ENV === 'production') this.logger.warn({ event, message });
+    else process.stderr.write(`${message}\n`);
   }
 
   /** All or nothing: a start that is killed leaves the database empty. */

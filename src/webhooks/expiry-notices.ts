@@ -6,7 +6,8 @@ import { WakeableLoop } from '../common/time/wakeable-loop.js';
 import { LOGGER, type Logger } from '../telemetry/logger.js';
 import { NOTICE } from './webhook-events.js';
 
-const INTERVAL_MS = 3_600_000;
+/** A key that lives for less is not reported. */
+const INTERVAL_MS = 60_000;
 
 /** Two notices of each key: within a week of its end, and within a day. $1 is now. The key of a notice has the end in it. */
 const noticesOf = (table: string, type: string, name: string): string => `
@@ -26,13 +27,14 @@ const STATEMENTS = [
   noticesOf('virtual_keys', 'virtual_key.expiring', 'slug'),
 ];
 
-/** Reports keys that are about to expire: at the start, then every hour. Replicas may do so beside each other. */
+/** Reports keys that are about to expire: at the start, then every minute. Replicas may do so beside each other. */
 @Injectable()
 export class ExpiryNotices implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly loop = new WakeableLoop(() => this.sweep(), INTERVAL_MS);
 
   constructor(
-    @Inject(DataSource) private readonly database: Pick<DataSource, 'query'>,
+    @Inject(DataSource)
+    private readonly database: { query(statement: string, parameters: unknown[]): Promise<unknown> },
     private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Pick<Logger, 'warn'>,
   ) {}

@@ -60,6 +60,13 @@ describe('toValidationError', () => {
     for (const detail of details) expect(detail.message.startsWith(detail.param ?? '')).toBe(true);
   });
 
+  it('says of a value that is not there that it is required, and no more', () => {
+    expect(errorFor({ credit_limit: 1, conditions: [{}] }).details).toEqual([
+      { param: 'conditions.0.key', message: 'conditions.0.key is required' },
+    ]);
+    expect(errorFor({ credit_limit: 1, conditions: [{ key: null }] }).message).not.toContain('required');
+  });
+
   it('lists every broken rule in the details, and the first one in the message', () => {
     const error = errorFor({ credit_limit: 'ten', conditions: [{ key: 1 }], extra: 1 });
     expect(new Set(error.details?.map((detail) => detail.param))).toEqual(

@@ -18,11 +18,21 @@ export function toDetails(errors: readonly ValidationError[], parent = ''): read
 function detailsOf(error: ValidationError, parent: string): readonly ErrorDetail[] {
   const name = withoutMark(error.property);
   const path = parent === '' ? name : `${parent}.${name}`;
-  const own = Object.entries(error.constraints ?? {}).map(([rule, message]) =>
-    rule === UNKNOWN_FIELD ? fieldError(path, 'is not a known field') : toDetail(message, error.property, path),
-  );
+  const own = isAbsent(error) ? [fieldError(path, 'is required')] : rulesOf(error, path);
   const nested = (error.children ?? []).flatMap((child) => detailsOf(child, path));
   return [...own, ...nested];
+}
+
+/** The rules of a value say nothing about one that is not there. */
+function isAbsent({ target, property, constraints = {} }: ValidationError): boolean {
+  const isOfRules = Object.keys(constraints).some((rule) => rule !== UNKNOWN_FIELD);
+  return isOfRules && target !== undefined && Reflect.get(target, property) === undefined;
+}
+
+function rulesOf({ constraints, property }: ValidationError, path: string): readonly ErrorDetail[] {
+  return Object.entries(constraints ?? {}).map(([rule, message]) =>
+    rule === UNKNOWN_FIELD ? fieldError(path, 'is not a known field') : toDetail(message, property, path),
+  );
 }
 
 /** Messages begin with the field; one that begins with `field.3.text` names a place inside it. */
