@@ -145,6 +145,20 @@ describe('a call that names a model route', () => {
     }
   });
 
+  it('is not told to a key that may not use it', async () => {
+    const name = await route([{ virtual_key: slug, model: 'routed' }]);
+    for (const [allowed, isTold] of [
+      [{ allowed_virtual_keys: [other] }, false],
+      [{ allowed_models: ['another'] }, false],
+      [{ allowed_models: ['routed'] }, true],
+    ] as const) {
+      const key = await keyOf({ level: 'organisation', ...allowed });
+      const answer = await chat('nowhere', key);
+      expect(refusalOf(answer)).toMatchObject({ status: 404, code: 'model_not_found' });
+      expect([allowed, answer.text.includes(name)]).toEqual([allowed, isTold]);
+    }
+  });
+
   it('can be limited by the name that the caller wrote', async () => {
     const name = await route([{ virtual_key: slug, model: 'routed' }]);
     await gateway.limit({ conditions: [{ key: 'model_requested', value: name }], type: 'tokens', credit_limit: 1 });

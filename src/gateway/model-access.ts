@@ -1,6 +1,7 @@
 import type { Principal } from '../access/principal.js';
 import { allowsEveryModel, allowsModel } from '../access/model-patterns.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
+import type { KnownRoute } from '../model-routes/model-route.cache.js';
 import { canonicalModel, foldModel, modelAliases } from '../usage/model-names.js';
 import type { UsableVirtualKey } from '../virtual-keys/virtual-key.cache.js';
 
@@ -27,6 +28,15 @@ export function restrictsModels({ providerAccess }: Caller): boolean {
  */
 export function assertModelAllowed(caller: Caller, virtualKey: UsableVirtualKey, model: string, route?: string): void {
   if (!mayUseModel(caller, virtualKey, model, route)) throw new GatewayError('model_not_allowed', { param: 'model' });
+}
+
+/** Whether a caller may know of a model route: that it may use one of its targets. */
+export function mayUseRoute(caller: Caller, { name, targets }: Pick<KnownRoute, 'name' | 'targets'>): boolean {
+  const patterns = caller.providerAccess?.allowedModels ?? undefined;
+  return targets.some(({ virtualKeyId, virtualKey, model }) => {
+    if (!mayUse(caller, { id: virtualKeyId })) return false;
+    return patterns === undefined || allowsModel(patterns, virtualKey, [foldModel(model), foldModel(name)]);
+  });
 }
 
 export function mayUseModel(

@@ -6,7 +6,7 @@ import { Clock } from '../common/time/clock.js';
 import { type UsableVirtualKey, VirtualKeyCache } from '../virtual-keys/virtual-key.cache.js';
 import { VirtualKeyStore } from '../virtual-keys/virtual-key.store.js';
 import { type KnownRoute, ModelRouteCache } from '../model-routes/model-route.cache.js';
-import { assertVirtualKeyAllowed, mayUse, mayUseModel } from './model-access.js';
+import { assertVirtualKeyAllowed, mayUse, mayUseModel, mayUseRoute } from './model-access.js';
 
 const HEADER = 'x-gateway-virtual-key';
 /** The models of some providers have a slash in their names too, and some begin with `@`. */
@@ -123,7 +123,8 @@ export class VirtualKeyFinder {
     const ids = principal.providerAccess?.allowedVirtualKeys ?? undefined;
     const found = await this.store.listForUse(principal, ids, this.clock.now(), MAX_NAMES);
     const slugs = new Set(found.map(({ slug }) => slug));
-    const routes = (await this.routes.visibleTo(principal, this.now())).map(({ name }) => name);
+    const known = await this.routes.visibleTo(principal, this.now());
+    const routes = known.filter((route) => mayUseRoute(principal, route)).map(({ name }) => name);
     const names = [...routes, ...[...slugs].map((slug) => `@${slug}/<model>`)].slice(0, MAX_NAMES).join(', ');
     const instead = names === '' ? 'The caller can use no virtual key.' : `The caller can use ${names}.`;
     const message = `No virtual key or model route is known for this model. ${instead}`;
