@@ -10,16 +10,18 @@ const SHELLS = { exec_command: { cmd: COMMAND }, shell_command: { command: COMMA
 /** @returns its address, and what was asked of it */
 export async function startModel() {
   const calls = [];
-  const server = createServer(async (request, response) => {
+  const server = createServer((request, response) => {
     const chunks = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const text = Buffer.concat(chunks).toString();
-    const body = text === '' ? {} : JSON.parse(text);
-    const { pathname } = new URL(request.url, 'http://model');
-    calls.push({ path: pathname, headers: request.headers, body });
-    if (pathname === '/v1/messages') answerMessages(body, response);
-    else if (pathname === '/v1/responses') answerResponses(body, response);
-    else response.writeHead(404, { 'content-type': 'application/json' }).end('{"error":{"message":"not here"}}');
+    request.on('data', (chunk) => chunks.push(chunk));
+    request.on('end', () => {
+      const text = Buffer.concat(chunks).toString();
+      const body = text === '' ? {} : JSON.parse(text);
+      const { pathname } = new URL(request.url, 'http://model');
+      calls.push({ path: pathname, headers: request.headers, body });
+      if (pathname === '/v1/messages') answerMessages(body, response);
+      else if (pathname === '/v1/responses') answerResponses(body, response);
+      else response.writeHead(404, { 'content-type': 'application/json' }).end('{"error":{"message":"not here"}}');
+    });
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
