@@ -106,6 +106,13 @@ export class AppConfig extends EgressSettings {
   @Max(3_600_000)
   readonly PROVIDER_STREAM_IDLE_MS: number = 600_000;
 
+  /** Silence of an event stream after which its client gets a comment, so that no proxy gives it up. 0: never. */
+  @ToNumber()
+  @IsInt()
+  @Min(0)
+  @Max(600_000)
+  readonly STREAM_KEEP_ALIVE_MS: number = 15_000;
+
   @ToNumber()
   @IsInt()
   @Min(1024)
@@ -137,6 +144,13 @@ export class AppConfig extends EgressSettings {
   @Min(0)
   @Max(600_000)
   readonly SHUTDOWN_GRACE_MS: number = 10_000;
+
+  /** The same for calls of models, whose answers may take minutes; never less than SHUTDOWN_GRACE_MS. */
+  @ToNumber()
+  @IsInt()
+  @Min(0)
+  @Max(3_600_000)
+  readonly SHUTDOWN_INFERENCE_GRACE_MS: number = 600_000;
 
   /** How long the gateway goes on serving after the signal to stop, not ready any more, so that load balancers notice. */
   @ToNumber()

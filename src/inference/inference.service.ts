@@ -4,6 +4,7 @@ import { Injectable } from '@nestjs/common';
 import type { Response } from 'express';
 import { ERROR_CODES } from '../common/errors/error-codes.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
+import { noteLongAnswer } from '../common/http/long-answers.js';
 import { walkFields } from '../common/json/fields.js';
 import type { JsonObject } from '../common/json/read.js';
 import { AppConfig } from '../config/environment.js';
@@ -61,6 +62,7 @@ export class InferenceService {
     response: Response,
   ): Promise<void> {
     const facts = dialect.readFacts(members);
+    noteLongAnswer(response);
     const target = await this.targetOf(dialect, context, facts.model, response.req.headers);
     const { provider, credential } = context.virtualKey;
     const call = {

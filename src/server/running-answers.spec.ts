@@ -145,6 +145,19 @@ describe('RunningAnswers', () => {
     }
   });
 
+  it('cuts all connections but those of the spared answers, whether they began before or after the shutdown', async () => {
+    const early = ['/a', '/b'].map(ask);
+    while (held.size < 2) await once(server, 'held');
+    running.endWithAnswers();
+    const late = ['/c', '/d'].map(ask);
+    while (held.size < PATHS.length) await once(server, 'held');
+    const outcomes = Promise.allSettled([...early, ...late]);
+    running.cutAllBut((answer) => answer === held.get('/a') || answer === held.get('/c'));
+    for (const path of ['/a', '/c']) await give(path);
+    const statuses = (await outcomes).map((outcome) => outcome.status);
+    expect(statuses).toEqual(['fulfilled', 'rejected', 'fulfilled', 'rejected']);
+  });
+
   it('removes closed connections from its list', async () => {
     const { port } = Object(server.address());
     const sockets = new Watched<Socket>();

@@ -18,8 +18,8 @@ export class RunningAnswers {
 
   constructor(server: Server) {
     server.prependListener('request', (_request, answer: ServerResponse) => {
-      if (this.ending) return this.endConnectionAfter(answer);
       answer.once('close', this.answers.add(answer));
+      if (this.ending) this.endConnectionAfter(answer);
     });
     server.on('connection', (socket: Socket) => {
       socket.once('close', this.connections.add(socket));
@@ -40,6 +40,13 @@ export class RunningAnswers {
     };
     // Data that arrived while the process was busy is read between the timer and the immediate.
     setTimeout(() => setImmediate(end), SILENT_MS);
+  }
+
+  /** Cuts all connections but those of these answers. */
+  cutAllBut(isSpared: (answer: ServerResponse) => boolean): void {
+    const spared = new Set<Socket>();
+    for (const answer of this.answers) if (isSpared(answer)) spared.add(answer.req.socket);
+    for (const socket of this.connections) if (!spared.has(socket)) socket.destroy();
   }
 
   /** Marks the last pipelined response of the connection as the closing one. Requests after it get no response. */

@@ -2,6 +2,7 @@ import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NestExpressApplication } from '@nestjs/platform-express';
 import { describeDefect } from '../common/errors/describe-error.js';
+import { isLongAnswer } from '../common/http/long-answers.js';
 import { RunningAnswers } from './running-answers.js';
 import { settledWithin } from '../common/time/timeout.js';
 import { AppConfig } from '../config/environment.js';
@@ -12,9 +13,9 @@ import { flushLog, LOGGER, type Logger } from '../telemetry/logger.js';
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 /** Shells report a process that a signal ended with this offset. */
 const SIGNAL_EXIT = 128;
-/**
- * Limit for closing, after delay and grace time. With the defaults, all three stay below the 30 s that platforms allow.
- */
+/** A signal that comes sooner is the same: the terminal sends it to every process, and npm passes it on. */
+const REPEAT_MS = 1_000;
+/** Limit for closing, after delay and grace time. Without calls of models, all three stay below the 30 s that platforms allow. */
 const CLOSE_MS = 15_000;
 
 /**
@@ -31,14 +32,18 @@ export function endOnSignals(): () => void {
 
 /**
  * Stops once, on SIGTERM or SIGINT: reports not ready, refuses new connections, lets requests in flight finish within
- * the grace time, and closes everything.
+ * the grace time, and closes everything. A second signal ends the requests.
  */
 export function stopOnSignals(app: NestExpressApplication): void {
-  const running = new RunningAnswers(app.getHttpServer());
-  let stopping = false;
+  const server = app.getHttpServer();
+  const running = new RunningAnswers(server);
+  let stoppedAt: number | undefined;
   const stop = (signal: NodeJS.Signals): void => {
-    if (stopping) return;
-    stopping = true;
+    if (stoppedAt !== undefined) {
+      if (performance.now() - stoppedAt > REPEAT_MS) server.closeAllConnections();
+      return;
+    }
+    stoppedAt = performance.now();
     void stopAndReport(app, running, signal).then((code) => process.exit(code));
   };
   for (const signal of STOP_SIGNALS) process.on(signal, stop);
@@ -77,7 +82,7 @@ export async function closeInTime(app: Pick<NestExpressApplication, 'close'>, li
 
 async function finishRequests(app: NestExpressApplication, running: RunningAnswers): Promise<void> {
   const server = app.getHttpServer();
-  const { SHUTDOWN_DELAY_MS: delayMs, SHUTDOWN_GRACE_MS: graceMs } = app.get(AppConfig);
+  const { SHUTDOWN_DELAY_MS: delayMs, SHUTDOWN_GRACE_MS: graceMs, SHUTDOWN_INFERENCE_GRACE_MS } = app.get(AppConfig);
   app.get(ReadinessService).startDraining();
   // Otherwise clients would keep their connections until they are cut, perhaps in the middle of a request.
   running.endWithAnswers();
@@ -88,7 +93,9 @@ async function finishRequests(app: NestExpressApplication, running: RunningAnswe
   // reports a failure.
   const proxyClosing = app.get(McpProxy).close(graceMs);
   proxyClosing.catch(() => undefined);
-  const cut = setTimeout(() => server.closeAllConnections(), graceMs);
+  const cutMost = setTimeout(() => running.cutAllBut(isLongAnswer), graceMs);
+  const cutAll = setTimeout(() => server.closeAllConnections(), Math.max(graceMs, SHUTDOWN_INFERENCE_GRACE_MS));
   await finished;
-  clearTimeout(cut);
+  clearTimeout(cutMost);
+  clearTimeout(cutAll);
 }

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import type { AnswerSink } from './stream-exchange.js';
+import type { AnswerSink, BodyWatcher } from './stream-exchange.js';
 import { type BodyFilter, UpstreamFailure } from './upstream.types.js';
 
 const NO_BYTES = Buffer.alloc(0);
@@ -7,18 +7,35 @@ const NO_BYTES = Buffer.alloc(0);
 const LONGEST_END = 3;
 const EVENT_END = /(?:\n|\r(?!\n))(?:\r\n|\r|\n)$/;
 
+/** No event: readers skip comments (WHATWG HTML, 9.2.6). */
+const COMMENT = ': keep-alive\n\n';
+
+export interface EventTimes {
+  /** As in `AnswerSink`. */
+  readonly pauseMs: number;
+  /** As in `AnswerSink`. */
+  readonly idleMs: number;
+  /** The silence after which a comment is written, since proxies and clients give up a silent connection. 0: none. */
+  readonly keepAliveMs: number;
+}
+
 /** A sink of a stream of events. When the stream fails between two events, its owner may still add one. */
 export class EventSink implements AnswerSink {
   readonly #boundary = new EventBoundary();
   readonly filter: BodyFilter;
+  readonly watcher: BodyWatcher | undefined;
+  readonly pauseMs: number;
+  readonly idleMs: number;
 
   /** @param filter by default, what comes goes on */
   constructor(
     readonly stream: Writable,
     filter: BodyFilter | undefined,
-    readonly pauseMs: number,
-    readonly idleMs: number,
+    { pauseMs, idleMs, keepAliveMs }: EventTimes,
   ) {
+    this.pauseMs = pauseMs;
+    this.idleMs = idleMs;
+    this.watcher = keepAliveMs === 0 ? undefined : new Silence(keepAliveMs, () => this.#comment());
     this.filter = {
       push: (chunk) => this.#see(filter === undefined ? chunk : filter.push(chunk)),
       end: () => this.#see(filter === undefined ? NO_BYTES : filter.end()),
@@ -31,6 +48,30 @@ export class EventSink implements AnswerSink {
   #see(passed: Buffer): Buffer {
     this.#boundary.push(passed);
     return passed;
+  }
+
+  #comment(): void {
+    const { destroyed, writableEnded, writableNeedDrain } = this.stream;
+    if (!destroyed && !writableEnded && !writableNeedDrain && this.#boundary.isHere) this.stream.write(COMMENT);
+  }
+}
+
+/** Reports silence each time that it has lasted for so many milliseconds. */
+class Silence implements BodyWatcher {
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(ms: number, onSilence: () => void) {
+    this.#timer = setInterval(onSilence, ms).unref();
+  }
+
+  push(): void {
+    this.#timer?.refresh();
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
+    // A refresh would set it again.
+    this.#timer = undefined;
   }
 }
 

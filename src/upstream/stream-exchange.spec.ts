@@ -9,6 +9,8 @@ import { type AnswerSink, StreamExchange, wireRequest } from './stream-exchange.
 const IDLE_MS = 100;
 const EVENT_IDLE_MS = 1_000;
 const PAUSE_MS = 5_000;
+const KEEP_ALIVE_MS = 300;
+const COMMENT = ': keep-alive\n\n';
 const EVENT = 'event: a\ndata: {}\n\n';
 
 class FakeController implements Dispatcher.DispatchController {
@@ -68,7 +70,7 @@ function relay(sink: Collector | Valve, eventIdleTimeoutMs?: number): () => unkn
   const onHead = (): AnswerSink =>
     eventIdleTimeoutMs === undefined
       ? { stream: sink, pauseMs: PAUSE_MS }
-      : new EventSink(sink, undefined, PAUSE_MS, eventIdleTimeoutMs);
+      : new EventSink(sink, undefined, { pauseMs: PAUSE_MS, idleMs: eventIdleTimeoutMs, keepAliveMs: KEEP_ALIVE_MS });
   const plan = { limits, maxBufferedBytes: 100_000, onHead };
   new StreamExchange(wireRequest(request), plan).run(provider).then(note, note);
   return () => outcome;
@@ -147,5 +149,52 @@ describe('the silence of a relayed answer', () => {
     provider.say(`${EVENT}event: b\n`);
     await jest.advanceTimersByTimeAsync(EVENT_IDLE_MS);
     expect(sink.destroyed).toBe(true);
+  });
+});
+
+describe('a comment in a silent stream of events', () => {
+  it('comes each time that nothing has come for a while, from the head on', async () => {
+    const sink = new Collector();
+    relay(sink, EVENT_IDLE_MS);
+    provider.head();
+    await jest.advanceTimersByTimeAsync(2 * KEEP_ALIVE_MS);
+    expect(sink.text).toBe(COMMENT + COMMENT);
+    provider.say(EVENT);
+    await jest.advanceTimersByTimeAsync(KEEP_ALIVE_MS - 1);
+    provider.say(EVENT);
+    await jest.advanceTimersByTimeAsync(KEEP_ALIVE_MS - 1);
+    expect(sink.text).toBe(COMMENT + COMMENT + EVENT + EVENT);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(sink.text).toBe(COMMENT + COMMENT + EVENT + EVENT + COMMENT);
+  });
+
+  it('never comes within an event', async () => {
+    const sink = new Collector();
+    relay(sink, EVENT_IDLE_MS);
+    provider.head();
+    provider.say(EVENT.slice(0, -1));
+    await jest.advanceTimersByTimeAsync(2 * KEEP_ALIVE_MS);
+    provider.say('\n');
+    await jest.advanceTimersByTimeAsync(0);
+    expect(sink.text).toBe(EVENT);
+  });
+
+  it('does not pile up before a client that reads nothing', async () => {
+    const sink = new Valve();
+    relay(sink, EVENT_IDLE_MS);
+    provider.head();
+    provider.say(EVENT);
+    await jest.advanceTimersByTimeAsync(5 * KEEP_ALIVE_MS);
+    expect(sink.writableLength).toBe(EVENT.length);
+  });
+
+  it('leaves no timer behind when the stream is over', async () => {
+    const sink = new Collector();
+    relay(sink, EVENT_IDLE_MS);
+    provider.head();
+    sink.destroy();
+    await jest.advanceTimersByTimeAsync(0);
+    limits.dispose();
+    expect(jest.getTimerCount()).toBe(0);
   });
 });

@@ -374,6 +374,8 @@ export class StreamExchange implements Dispatcher.DispatchHandler, Connecting {
   };
 
   private readonly onDrain = (): void => {
+    // What the sink has taken may be of its own making.
+    if (!this.isPaused) return;
     this.isPaused = false;
     if (this.settled) return;
     if (!this.isReceived) this.plan.limits.waitForUpstream();

@@ -24,6 +24,7 @@ import {
 const DEFAULT_MAX_ORIGINS = 128;
 const DEFAULT_RELAY_GRACE_MS = 10_000;
 const DEFAULT_RELAY_PAUSE_MS = 300_000;
+const DEFAULT_KEEP_ALIVE_MS = 15_000;
 
 const UNSIGNABLE = 'the signature covers the body, which is a stream';
 const NO_BODY = Buffer.alloc(0);
@@ -46,6 +47,8 @@ export interface UpstreamClientOptions extends GuardedConnectorOptions, Partial<
   readonly relayGraceMs?: number;
   /** Longest time in milliseconds in which the receiver of an answer takes no data; default 300,000, at least the call's idle timeout. */
   readonly relayPauseMs?: number;
+  /** Silence in milliseconds after which a stream of events gets a comment; default 15,000, 0: none. */
+  readonly keepAliveMs?: number;
   /** Origins whose idle connections are kept; default 128. */
   readonly maxOrigins?: number;
 }
@@ -60,6 +63,7 @@ export class UpstreamClient implements UpstreamSender {
   readonly #relays = new RunningCalls();
   readonly #relayGraceMs: number;
   readonly #relayPauseMs: number;
+  readonly #keepAliveMs: number;
   #closing: Promise<void> | undefined;
 
   constructor(
@@ -69,6 +73,7 @@ export class UpstreamClient implements UpstreamSender {
     this.#clock = { now: options.now ?? Date.now, random: options.random ?? Math.random };
     this.#relayGraceMs = options.relayGraceMs ?? DEFAULT_RELAY_GRACE_MS;
     this.#relayPauseMs = options.relayPauseMs ?? DEFAULT_RELAY_PAUSE_MS;
+    this.#keepAliveMs = options.keepAliveMs ?? DEFAULT_KEEP_ALIVE_MS;
     const connect = guardedConnector(policy, options);
     const maxOrigins = options.maxOrigins ?? DEFAULT_MAX_ORIGINS;
     const open = (origin: string, connections: number): Pool =>
@@ -145,7 +150,10 @@ export class UpstreamClient implements UpstreamSender {
       // The exchange fails with a redirect, and nothing of it is passed on.
       const stream = isRedirect(head) ? undefined : sinkFor(head);
       if (stream === undefined) return undefined;
-      if (eventIdleTimeoutMs !== undefined) return new EventSink(stream, filter, pauseMs, eventIdleTimeoutMs);
+      if (eventIdleTimeoutMs !== undefined) {
+        const times = { pauseMs, idleMs: eventIdleTimeoutMs, keepAliveMs: this.#keepAliveMs };
+        return new EventSink(stream, filter, times);
+      }
       return { stream, filter, pauseMs, idleMs: idleTimeoutMs };
     };
   }

@@ -30,6 +30,7 @@ const STS_MAX_BYTES = 64 * 1024;
         new UpstreamClient(egress, {
           connectionsPerOrigin: config.PROVIDER_CONNECTIONS_PER_ORIGIN,
           connectTimeoutMs: CONNECT_TIMEOUT_MS,
+          keepAliveMs: config.STREAM_KEEP_ALIVE_MS,
         }),
     },
     {

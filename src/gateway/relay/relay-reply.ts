@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream';
 import type { Response } from 'express';
 import { toErrorEvent } from '../../common/errors/error-envelope.js';
+import { noteLongAnswer } from '../../common/http/long-answers.js';
 import { withoutByteOrderMark } from '../../common/json/read.js';
 import { type UpstreamHead, firstHeader } from '../../upstream/upstream.types.js';
 import { mayStreamEvents, type RelayRoute } from './relay-route.js';
@@ -43,6 +44,7 @@ export function streamTo(route: RelayRoute, response: Response): (head: Upstream
       if (value !== undefined) response.setHeader(name, value);
     }
     response.statusCode = head.status;
+    if (route.kind !== 'download') noteLongAnswer(response);
     if (mayStreamEvents(route) && !PRECLUDING_MORE.some((name) => response.hasHeader(name))) {
       response.req.errorEvent = toErrorEvent;
     }
