@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Writable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
-import type { Response } from 'express';
+import type { Request, Response } from 'express';
 import { ERROR_CODES } from '../common/errors/error-codes.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { noteLongAnswer } from '../common/http/long-answers.js';
@@ -91,7 +91,8 @@ export class InferenceService {
       sinkFor: (head: UpstreamHead) => (isStream(head) ? beginStream(dialect, response, head) : undefined),
     };
     await this.passingErrors(context, response, async (noteRefusal) => {
-      const operation = operationOf(dialect, facts.model, target.path, body, target.headers, noteRefusal);
+      const sent = asItCame(response.req, { ...target, bytes: body });
+      const operation = operationOf(dialect, facts.model, sent, noteRefusal);
       const answer = await this.calls.streamBillable(context, operation, use, streams);
       if (answer.body === undefined) return;
       await recorded;
@@ -107,9 +108,10 @@ export class InferenceService {
     response: Response,
   ): Promise<void> {
     const model = readModel(members);
-    const { path, bytes, headers } = await this.targetOf(request, context, model, response.req.headers);
+    const target = await this.targetOf(request, context, model, response.req.headers);
     await this.passingErrors(context, response, async (noteRefusal) => {
-      reply(response, await this.calls.run(context, operationOf(request, model, path, bytes, headers, noteRefusal)));
+      const operation = operationOf(request, model, asItCame(response.req, target), noteRefusal);
+      reply(response, await this.calls.run(context, operation));
     });
   }
 
@@ -198,9 +200,7 @@ function reply(response: Response, { status, headers, body }: UpstreamAnswer): v
 function operationOf(
   request: RelayedRequest,
   model: string,
-  path: string,
-  bytes: Buffer,
-  headers: Readonly<Record<string, string>>,
+  { path, bytes, headers }: Target,
   noteRefusal: (answer: UpstreamAnswer) => void,
 ): ProviderOperation {
   return {
@@ -210,6 +210,13 @@ function operationOf(
     retry: 'connect',
     noteRefusal,
   };
+}
+
+/** A compressed body in which nothing was changed goes on as it is. */
+function asItCame({ encodedBody }: Request, target: Target): Target {
+  if (encodedBody === undefined || encodedBody.json !== target.bytes) return target;
+  const { bytes, coding } = encodedBody;
+  return { ...target, bytes, headers: { ...target.headers, 'content-encoding': coding } };
 }
 
 /** Providers may turn to these when the model does not answer. */

@@ -4,6 +4,7 @@ import { type MaybePromise, chain } from '../common/maybe-promise.js';
 import { READ_MEMBERS, requestOf, RouteMetadataCache, STREAMED_BODY } from '../common/http/execution-context.js';
 import { readMembers } from '../common/json/members.js';
 import { withoutByteOrderMark } from '../common/json/read.js';
+import { decodeBody } from '../common/http/decode-body.js';
 import { type BodyLimits, readBody } from '../common/http/read-body.js';
 import { assertJsonBody, parseJsonBody } from '../common/http/parse-json-body.js';
 
@@ -11,7 +12,18 @@ declare module 'express-serve-static-core' {
   interface Request {
     /** The bytes of a JSON body, for operations that forward them unchanged. */
     rawBody?: Buffer;
+    /** The same as it came, where it came compressed. */
+    encodedBody?: EncodedBody;
   }
+}
+
+/** A compressed JSON body. */
+export interface EncodedBody {
+  readonly bytes: Buffer;
+  /** The header `content-encoding`. */
+  readonly coding: string;
+  /** What it decodes to. */
+  readonly json: Buffer;
 }
 
 /** How a route wants its body. */
@@ -52,18 +64,26 @@ export class JsonBodyGuard implements CanActivate {
     if (METHODS_WITHOUT_BODY.has(method) || !hasBody) return true;
     const { isStreamed, members } = this.forms.of(context);
     if (isStreamed) return true;
-    if (!inChunks) assertJsonBody(headers, 'suffixed');
-    const limits = members === undefined ? this.limits : this.forwardedLimits;
+    const isForwarded = members !== undefined;
+    const announced = inChunks ? undefined : assertJsonBody(headers, 'suffixed', isForwarded);
+    const limits = isForwarded ? this.forwardedLimits : this.limits;
     return chain(readBody(request, limits), (body) => {
       // A chunked body may be empty, which is known only at its end.
-      if (inChunks) {
-        if (body.length === 0) return true;
-        assertJsonBody(headers, 'suffixed');
-      }
+      if (inChunks && body.length === 0) return true;
+      const codings = announced ?? assertJsonBody(headers, 'suffixed', isForwarded);
+      if (codings.length === 0) return take(body);
+      return decodeBody(body, codings, limits.maxBytes).then((decoded) => {
+        take(decoded);
+        request.encodedBody = { bytes: body, coding: codings.join(', '), json: decoded };
+        return true;
+      });
+    });
+
+    function take(body: Buffer): true {
       const json = withoutByteOrderMark(body);
       request.rawBody = json;
       request.body = members === undefined ? parseJsonBody(json) : readMembers(json, members);
       return true;
-    });
+    }
   }
 }

@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { callTo, failureOf, loopbackPolicy, relayTo } from './__fixtures__/calls.js';
 import { startHttp, startTcp, type Loopback } from './__fixtures__/loopback.js';
-import { ZSTD_RESULTS, zstdHeader, zstdZeros } from './__fixtures__/zstd-frames.js';
+import { ZSTD_RESULTS, zstdHeader, zstdZeros } from '../common/http/__fixtures__/zstd-frames.js';
 import { loneSender } from './egress/lone-sender.js';
 import { UpstreamClient } from './upstream-client.js';
 

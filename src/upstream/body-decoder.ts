@@ -1,25 +1,11 @@
-import { Duplex } from 'node:stream';
-import * as zlib from 'node:zlib';
+import type { Duplex } from 'node:stream';
+import { type Coding, decoderOf, readCodings } from '../common/http/content-coding.js';
 import { UpstreamFailure, type UpstreamHead } from './upstream.types.js';
-import { zstdDecoder } from './zstd-decoder.js';
 
-/** RFC 9659: a decoder of HTTP needs a window of 8 MiB at most. The library would allow 128 MiB. */
-const MAX_ZSTD_WINDOW_LOG = 23;
-/** More would be a trick: each coding multiplies the work. */
-const MAX_CODINGS = 2;
 /** Where a decoded answer is streamed, and so has no bound of its own: no true text shrinks more than that. */
 const MAX_EXPANSION = 1_100;
 const FREE_BYTES = 1024 * 1024;
-/** RFC 1950: the low bits of the first byte of zlib data. Some servers send `deflate` without that frame. */
-const ZLIB_METHOD = 8;
-const METHOD_BITS = 0x0f;
 const PARTIAL_CONTENT = 206;
-
-/** Node has it since 22.15, and the types of Node 20 do not. */
-const createZstd: unknown = Reflect.get(zlib, 'createZstdDecompress');
-const WINDOW_PARAMETER: unknown = Reflect.get(zlib.constants, 'ZSTD_d_windowLogMax');
-
-type Coding = 'gzip' | 'deflate' | 'br' | 'zstd';
 
 /** What the decoder gives back. */
 export interface DecodedParts {
@@ -52,8 +38,8 @@ export class BodyDecoder {
   /** Undefined for a body that is not encoded, or in a way that is unknown here: then its bytes are passed on as they are. */
   static for(head: UpstreamHead, host: string, parts: DecodedParts): BodyDecoder | undefined {
     // A part of an encoded body cannot be decoded for itself (RFC 9110, section 15.3.7).
-    const codings = head.status === PARTIAL_CONTENT ? undefined : codingsOf(head);
-    return codings === undefined ? undefined : new BodyDecoder(codings, host, parts);
+    const codings = head.status === PARTIAL_CONTENT ? undefined : readCodings(head.headers['content-encoding']);
+    return codings === undefined || codings.length === 0 ? undefined : new BodyDecoder(codings, host, parts);
   }
 
   /** False: no more until `drain`. */
@@ -115,55 +101,4 @@ export class BodyDecoder {
 export function decodedHead({ status, headers }: UpstreamHead): UpstreamHead {
   const { 'content-encoding': _coding, 'content-length': _length, ...others } = headers;
   return { status, headers: others };
-}
-
-function codingsOf({ headers }: UpstreamHead): readonly Coding[] | undefined {
-  const value = headers['content-encoding'];
-  if (value === undefined) return undefined;
-  const names = [value]
-    .flat()
-    .join(',')
-    .toLowerCase()
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '' && name !== 'identity');
-  const known = names.map(codingOf).filter((coding) => coding !== undefined);
-  return known.length === names.length && known.length > 0 && known.length <= MAX_CODINGS ? known : undefined;
-}
-
-function codingOf(name: string): Coding | undefined {
-  switch (name) {
-    case 'gzip':
-    case 'x-gzip':
-      return 'gzip';
-    case 'deflate':
-    case 'br':
-    case 'zstd':
-      return name;
-    default:
-      return undefined;
-  }
-}
-
-function decoderOf(coding: Coding, firstBytes: Buffer | undefined): Duplex {
-  switch (coding) {
-    case 'gzip':
-      return zlib.createGunzip();
-    case 'deflate': {
-      const isFramed = ((firstBytes?.[0] ?? ZLIB_METHOD) & METHOD_BITS) === ZLIB_METHOD;
-      return isFramed ? zlib.createInflate() : zlib.createInflateRaw();
-    }
-    case 'br':
-      return zlib.createBrotliDecompress();
-    case 'zstd':
-      return createZstdDecoder();
-  }
-}
-
-function createZstdDecoder(): Duplex {
-  if (typeof createZstd !== 'function') return zstdDecoder(2 ** MAX_ZSTD_WINDOW_LOG);
-  const params = { [String(WINDOW_PARAMETER)]: MAX_ZSTD_WINDOW_LOG };
-  const decoder: unknown = Reflect.apply(createZstd, undefined, [{ params }]);
-  if (decoder instanceof Duplex) return decoder;
-  throw new Error('the zstd decoder of Node is not a stream');
 }

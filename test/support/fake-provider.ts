@@ -7,6 +7,8 @@ export interface ProviderCall {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
+  /** The body as it came; absent where no request was made. */
+  readonly bytes?: Buffer;
   /** Whether the gateway closed the connection before the answer was complete. */
   readonly closedEarly: boolean;
 }
@@ -30,8 +32,8 @@ export async function startFakeProvider(): Promise<FakeProvider> {
   const calls: RecordedCall[] = [];
   let reply: Reply = json({ message: 'no reply was set' }, 501);
   const server = await startHttp((request, response) => {
-    void textOf(request).then((body) => {
-      const call = new RecordedCall(request, response, body);
+    void bytesOf(request).then((bytes) => {
+      const call = new RecordedCall(request, response, bytes);
       calls.push(call);
       reply(response, call);
     });
@@ -103,13 +105,15 @@ class RecordedCall implements ProviderCall {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
+  readonly body: string;
   closedEarly = false;
 
   constructor(
     request: IncomingMessage,
     response: ServerResponse,
-    readonly body: string,
+    readonly bytes: Buffer,
   ) {
+    this.body = bytes.toString('utf8');
     this.method = request.method ?? '';
     this.path = request.url ?? '';
     this.headers = request.headers;
@@ -119,8 +123,8 @@ class RecordedCall implements ProviderCall {
   }
 }
 
-async function textOf(request: IncomingMessage): Promise<string> {
+async function bytesOf(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(Buffer.from(chunk));
-  return Buffer.concat(chunks).toString('utf8');
+  return Buffer.concat(chunks);
 }

@@ -172,7 +172,7 @@ export const ERROR_CODES = {
     type: 'invalid_request_error',
     source: 'gateway',
     message: 'The request body must be JSON (content-type: application/json).',
-    when: 'The body is not `application/json` in UTF-8, or is compressed.',
+    when: 'The body is not `application/json` in UTF-8, or is compressed. Calls of models may be compressed, in a way that `Accept-Encoding` of this answer names.',
   },
   idempotency_key_reused: {
     status: 422,

@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { isNativeError } from 'node:util/types';
 import { GatewayError } from '../errors/gateway.error.js';
+import { type Coding, readCodings } from './content-coding.js';
 import { excessOf, MAX_JSON_CONTAINERS, MAX_JSON_DEPTH, MAX_JSON_STRINGS } from '../json/scan.js';
 
 const JSON_TYPE = /^application\/json$/;
@@ -9,28 +10,40 @@ const JSON_OR_SUFFIXED_TYPE = /^application\/(?:[a-z0-9.+-]*\+)?json$/;
 const UTF8 = /^charset\s*=\s*"?utf-?8"?$/;
 
 /**
- * Refuses, before the body is read, anything but uncompressed JSON in UTF-8. Reads the header as a lenient server
+ * Refuses, before the body is read, anything but JSON in UTF-8. Reads the header as a lenient server
  * would, so that the next server interprets the body in the same way: a `charset` counts wherever it stands.
  * @param types `suffixed` also accepts types such as `application/merge-patch+json`
+ * @param mayBeEncoded whether it may be compressed
+ * @returns how it is
  * @throws GatewayError `unsupported_media_type`
  */
-export function assertJsonBody(headers: IncomingHttpHeaders, types: 'plain' | 'suffixed'): void {
+export function assertJsonBody(
+  headers: IncomingHttpHeaders,
+  types: 'plain' | 'suffixed',
+  mayBeEncoded = false,
+): readonly Coding[] {
+  const codings = readCodings(headers['content-encoding']);
+  const accepted = mayBeEncoded ? CODINGS : IDENTITY;
   const [type = '', ...parameters] = (headers['content-type'] ?? '').toLowerCase().split(';');
   const allowed = types === 'plain' ? JSON_TYPE : JSON_OR_SUFFIXED_TYPE;
-  if (!allowed.test(type.trim())) throw unsupported();
+  if (!allowed.test(type.trim())) throw unsupported(accepted);
   const charsets = parameters.map((text) => text.trim()).filter((text) => text.startsWith('charset'));
-  if (!charsets.every((text) => UTF8.test(text))) throw unsupported('The request body must be in UTF-8.');
-  const encoding = headers['content-encoding'] ?? 'identity';
-  if (encoding.toLowerCase() !== 'identity') throw unsupported('The request body must not be compressed.');
+  if (!charsets.every((text) => UTF8.test(text))) throw unsupported(accepted, 'The request body must be in UTF-8.');
+  if (codings === undefined || (codings.length > 0 && !mayBeEncoded)) {
+    const most = mayBeEncoded ? `must not be compressed in another way than ${CODINGS}` : 'must not be compressed';
+    throw unsupported(accepted, `The request body ${most}.`);
+  }
+  return codings;
 }
 
-/** RFC 9110, section 15.5.16, and RFC 7694: what would be accepted. */
-const ACCEPTED = { accept: 'application/json', 'accept-encoding': 'identity' };
+const IDENTITY = 'identity';
+const CODINGS = 'gzip, deflate, br, zstd';
 
-function unsupported(message?: string): GatewayError {
+/** Says what would be accepted (RFC 9110, section 15.5.16, and RFC 7694). */
+function unsupported(codings: string, message?: string): GatewayError {
   return new GatewayError('unsupported_media_type', {
     ...(message === undefined ? {} : { message }),
-    headers: ACCEPTED,
+    headers: { accept: 'application/json', 'accept-encoding': codings },
   });
 }
 

@@ -1,6 +1,6 @@
 import { Duplex } from 'node:stream';
 import { isArrayBuffer } from 'node:util/types';
-import { isObject } from '../common/json/read.js';
+import { isObject } from '../json/read.js';
 
 /** RFC 8878, section 3.1.1: a frame, and its longest header without the id of a dictionary. */
 const FRAME_MAGIC = 0xfd2fb528;
