@@ -127,17 +127,17 @@ it('lets streams go on beyond the grace time, until a second signal', async () =
   });
   await start('openai-compatible');
   const body = { model: 'm', messages: [], max_tokens: 20, stream: true };
-  const [first, second] = [1, 2].map(() => readStream(`${url}/v1/chat/completions`, headers, body));
+  const first = readStream(`${url}/v1/chat/completions`, headers, body);
+  const second = readStream(`${url}/v1/chat/completions`, headers, body);
   await eventually(() => streams.length === 2);
   gateway.signal('SIGTERM');
   await new Promise((resolve) => setTimeout(resolve, GRACE_MS + 500));
   for (const stream of streams) stream.write(TEXT);
   streams[0]?.end(USAGE);
-  const ended = await Promise.race([first, second]);
-  expect(ended).toEqual({ status: 200, text: TEXT + TEXT + DONE, end: 'whole' });
+  expect(await Promise.race([first, second])).toEqual({ status: 200, text: TEXT + TEXT + DONE, end: 'whole' });
   expect(gateway.hasEnded).toBe(false);
   gateway.signal('SIGTERM');
-  const ends = (await Promise.all([first, second])).map((read) => read?.end);
+  const ends = (await Promise.all([first, second])).map(({ end }) => end);
   expect(ends.toSorted()).toEqual(['broken', 'whole']);
   expect(await gateway.exitCode()).toBe(0);
   await withBooks(async (books) => {
