@@ -94,7 +94,8 @@ describe('withMember', () => {
 
   it.each([
     ['{"model":"@co/x","n":12345678901234567890}', '{"model":"m\\"1","n":12345678901234567890}'],
-    ['{ "a" : [1, {"model": "inner"}], "model" : "x" }', '{ "a" : [1, {"model": "inner"}], "model" :"m\\"1"}'],
+    ['{ "a" : [1, {"model": "inner"}], "model" : "x" }', '{ "a" : [1, {"model": "inner"}], "model" : "m\\"1" }'],
+    ['{"model":\n\t["x" ]\r ,"b":1}', '{"model":\n\t"m\\"1"\r ,"b":1}'],
     ['{"mod\\u0065l":"x","b":"}"}', '{"mod\\u0065l":"m\\"1","b":"}"}'],
     ['{"model":"one","b":1,"model":"two"}', '{"model":"m\\"1","b":1,"model":"m\\"1"}'],
     ['{"text":"\\"model\\":1"}', '{"text":"\\"model\\":1"}'],

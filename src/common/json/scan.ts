@@ -177,7 +177,10 @@ export function countMembers(json: Buffer): number {
   return members;
 }
 
-/** The JSON text with another value for each member of its outermost object that has this name, and every other byte as it is. */
+/**
+ * The JSON text with another value for each member of its outermost object that has this name, and every other byte as it is, the
+ * spaces around the value included.
+ */
 export function withMember(json: Buffer, name: string, value: unknown): Buffer {
   const parts: Buffer[] = [];
   let copied = 0;
@@ -187,15 +190,22 @@ export function withMember(json: Buffer, name: string, value: unknown): Buffer {
     if (token === JSON_TOKEN.colon) {
       isMeant = stringAt(json, last) === name;
       if (isMeant) {
-        parts.push(json.subarray(copied, at + 1), Buffer.from(JSON.stringify(value)));
+        let start = at + 1;
+        while (isSpace(json[start])) start += 1;
+        parts.push(json.subarray(copied, start), Buffer.from(JSON.stringify(value)));
       }
     } else if (isMeant && (token === JSON_TOKEN.comma || token === JSON_TOKEN.closeBrace)) {
       copied = at;
+      while (isSpace(json[copied - 1])) copied -= 1;
       isMeant = false;
     }
     return true;
   });
   return Buffer.concat([...parts, json.subarray(copied)]);
+}
+
+function isSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
 /** The JSON text of an object that has members, with another one before them. */
