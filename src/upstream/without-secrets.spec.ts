@@ -26,6 +26,13 @@ describe('withoutSecrets', () => {
     expect(withoutSecrets(body, secretsOf(COHERE, credential)).toString()).toBe('{"message":"bad ****"}');
   });
 
+  it('keeps every other byte, also of a text that is not UTF-8', () => {
+    const [before, after] = [Buffer.from([0xff, 0xe9, 0x20]), Buffer.from([0x20, 0xc3, 0x00])];
+    const key = 'sk-\u00e9t\u00e9-0123456789';
+    const masked = withoutSecrets(Buffer.concat([before, Buffer.from(key), after]), [key]);
+    expect(masked).toEqual(Buffer.concat([before, Buffer.from('****'), after]));
+  });
+
   it('masks sealed options, and keeps the open ones', () => {
     const options: BedrockOptions = {
       aws_access_key_id: 'AKIDEXAMPLE123456789',

@@ -19,13 +19,22 @@ export function secretsOf(
   return values.filter((value) => typeof value === 'string').filter((value) => value.length >= MIN_SECRET_LENGTH);
 }
 
-/** The body of a provider's answer without the secrets: some providers repeat the key that they refuse. */
+/**
+ * The body of a provider's answer without the secrets: some providers repeat the key that they refuse. All other bytes stay, those
+ * included that are not valid UTF-8.
+ */
 export function withoutSecrets(body: Buffer, secrets: readonly string[]): Buffer {
-  const text = body.toString('utf8');
-  const found = secrets.flatMap(spellingsOf).filter((spelling) => text.includes(spelling));
+  // One character for each byte.
+  const text = body.toString('latin1');
+  const spellings = secrets.flatMap(spellingsOf).map((spelling) => Buffer.from(spelling).toString('latin1'));
+  const found = spellings.filter((spelling) => text.includes(spelling));
   // Longest first: one may hold another.
   found.sort((a, b) => b.length - a.length);
-  return found.length === 0 ? body : Buffer.from(found.reduce((rest, secret) => rest.replaceAll(secret, MASK), text));
+  if (found.length === 0) return body;
+  return Buffer.from(
+    found.reduce((rest, secret) => rest.replaceAll(secret, MASK), text),
+    'latin1',
+  );
 }
 
 /** As it is, and as JSON may spell it: with escaped quotes, backslashes and slashes. */
