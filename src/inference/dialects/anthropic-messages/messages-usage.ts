@@ -1,21 +1,33 @@
-import { isObject, numberOrUndefined } from '../../../common/json/read.js';
-import type { Counts } from '../../../usage/units.js';
+import { isObject, type JsonObject, numberOrUndefined } from '../../../common/json/read.js';
+import type { Counts, QuantityUnit } from '../../../usage/units.js';
+import { detailsOf, remainder } from '../usage-parts.js';
 
-/** In a stream the figures are cumulative, and each may be null or absent. */
 const FIELDS = {
   input_tokens: 'input',
   output_tokens: 'output',
   cache_read_input_tokens: 'cache_read',
-  cache_creation_input_tokens: 'cache_write_5m',
 } as const;
 
+const SUMMED = [...Object.values(FIELDS), 'cache_write_5m', 'cache_write_1h'] as const;
+
+type Figures = Partial<Record<QuantityUnit, number | undefined>>;
+
 /**
- * The counts of a usage object, on top of those that came before; undefined where it has none.
+ * The counts of a usage object, on top of those that came before; undefined where it has none. In a stream the figures are
+ * cumulative, and each may be null or absent.
  * Source: https://docs.anthropic.com/en/api/messages and …/build-with-claude/streaming, read 2026-11-26.
  */
 export function readMessagesUsage(usage: unknown, before: Counts = {}): Counts | undefined {
   if (!isObject(usage)) return undefined;
-  const counts: Partial<Record<keyof Counts, number | undefined>> = { ...before };
+  const own = figuresIn(usage, before);
+  const { iterations } = usage;
+  const all = Array.isArray(iterations) ? iterations.filter(isObject).map((each) => figuresIn(each, {}) ?? {}) : [];
+  if (all.length === 0) return own;
+  return atLeast(own ?? before, all.reduce(sumOf, {}));
+}
+
+function figuresIn(usage: JsonObject, before: Counts): Figures | undefined {
+  const counts: Figures = { ...before };
   let isThere = false;
   for (const [name, unit] of Object.entries(FIELDS)) {
     const figure = numberOrUndefined(usage[name]);
@@ -23,12 +35,42 @@ export function readMessagesUsage(usage: unknown, before: Counts = {}): Counts |
     counts[unit] = figure;
     isThere = true;
   }
-  const written = usage['cache_creation'];
-  if (isObject(written)) {
-    counts.cache_write_5m = numberOrUndefined(written['ephemeral_5m_input_tokens']) ?? counts.cache_write_5m;
-    counts.cache_write_1h = numberOrUndefined(written['ephemeral_1h_input_tokens']) ?? counts.cache_write_1h;
+  const written = numberOrUndefined(usage['cache_creation_input_tokens']);
+  const parts = detailsOf(usage, 'cache_creation');
+  const long = numberOrUndefined(parts['ephemeral_1h_input_tokens']) ?? before.cache_write_1h;
+  // The end of a stream has the total alone, which holds what its start says of the longer part.
+  const short = numberOrUndefined(parts['ephemeral_5m_input_tokens']) ?? remainder(written, [long]);
+  if (long !== undefined) counts.cache_write_1h = long;
+  if (short !== undefined) counts.cache_write_5m = short;
+  const searches = numberOrUndefined(detailsOf(usage, 'server_tool_use')['web_search_requests']);
+  if (searches !== undefined) counts.web_search = searches;
+  return isThere || written !== undefined ? counts : undefined;
+}
+
+/**
+ * The totals leave out what the model wrote and read for itself, such as a summary; the iterations have all.
+ * Source: https://docs.claude.com/en/docs/build-with-claude/compaction, read 2026-11-27.
+ */
+function atLeast(totals: Figures, iterations: Figures): Figures {
+  const all: Figures = { ...totals };
+  for (const unit of Object.values(FIELDS)) {
+    const figure = iterations[unit];
+    if (figure !== undefined) all[unit] = Math.max(all[unit] ?? 0, figure);
   }
-  const tools = usage['server_tool_use'];
-  if (isObject(tools)) counts.web_search = numberOrUndefined(tools['web_search_requests']) ?? counts.web_search;
-  return isThere ? counts : undefined;
+  // Either may have the writes in one sum.
+  if (writesIn(iterations) < writesIn(totals)) return all;
+  return { ...all, cache_write_5m: iterations.cache_write_5m, cache_write_1h: iterations.cache_write_1h };
+}
+
+function writesIn({ cache_write_5m: short = 0, cache_write_1h: long = 0 }: Figures): number {
+  return short + long;
+}
+
+function sumOf(sum: Figures, figures: Figures): Figures {
+  const next: Figures = { ...sum };
+  for (const unit of SUMMED) {
+    const figure = figures[unit];
+    if (figure !== undefined) next[unit] = (next[unit] ?? 0) + figure;
+  }
+  return next;
 }

@@ -4,6 +4,7 @@ import { GatewayError } from '../../../common/errors/gateway.error.js';
 import { readMembers } from '../../../common/json/members.js';
 import type { InferenceCall } from '../dialect.types.js';
 import { toMessagesError } from './messages-refusal.js';
+import { readMessagesUsage } from './messages-usage.js';
 import { anthropicMessages, type MessagesFacts } from './messages.dialect.js';
 
 function callOf(text: string): InferenceCall<MessagesFacts> {
@@ -75,6 +76,34 @@ describe('the meter of messages', () => {
       cache_write_1h: 20,
       web_search: 4,
     });
+  });
+});
+
+describe('the usage of messages', () => {
+  const read = (usage: object, before = {}): unknown => JSON.parse(JSON.stringify(readMessagesUsage(usage, before)));
+  const written = (total: number, more: object = {}): object => ({ cache_creation_input_tokens: total, ...more });
+
+  it.each([
+    ['the start and the end of a stream', written(90), { cache_write_5m: 20, cache_write_1h: 70 }, 20, 70],
+    ['an end whose total is larger', written(100), { cache_write_5m: 20, cache_write_1h: 70 }, 30, 70],
+    ['the longer part alone', written(90, { cache_creation: { ephemeral_1h_input_tokens: 70 } }), {}, 20, 70],
+  ])('has each write to the cache once: %s', (_what, usage, before, short, long) => {
+    expect(read(usage, before)).toEqual({ cache_write_5m: short, cache_write_1h: long });
+  });
+
+  it('has what the iterations have beyond the totals', () => {
+    const compaction = { type: 'compaction', input_tokens: 144, output_tokens: 76, ...written(9) };
+    const message = { type: 'message', input_tokens: 10, output_tokens: 5 };
+    const totals = { input_tokens: 10, output_tokens: 5 };
+    const all = { input: 154, output: 81, cache_write_5m: 9 };
+    expect(read({ ...totals, iterations: [compaction, message] })).toEqual(all);
+    expect(read({ input_tokens: 0, output_tokens: 0, iterations: [compaction] })).toMatchObject({ input: 144 });
+    expect(read({ ...totals, iterations: [] })).toEqual({ input: 10, output: 5 });
+    expect(read({ input_tokens: 500, output_tokens: 5, iterations: [message] })).toEqual({ input: 500, output: 5 });
+  });
+
+  it('is not there without figures', () => {
+    expect(readMessagesUsage({ iterations: null, cache_creation: {} })).toBeUndefined();
   });
 });
 
