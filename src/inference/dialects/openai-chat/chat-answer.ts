@@ -1,8 +1,18 @@
 import type { AnswerForm } from '../answer-meter.js';
-import { readChatUsage } from './chat-usage.js';
+import { readChatUsage, usageMemberOf } from './chat-usage.js';
 
 export const CHAT_ANSWER: AnswerForm = {
-  outputFields: ['"content":', '"reasoning_content":', '"reasoning":', '"arguments":', '"refusal":', '"data":'],
-  usageIn: ({ usage }) => readChatUsage(usage),
+  // `text` and `thinking` are parts of a list, as Mistral sends it.
+  outputFields: [
+    '"content":',
+    '"reasoning_content":',
+    '"reasoning":',
+    '"arguments":',
+    '"input":',
+    '"refusal":',
+    '"data":',
+    '"text":',
+  ],
+  usageIn: (message) => readChatUsage(usageMemberOf(message)),
   isUsageAlone: ({ choices }) => Array.isArray(choices) && choices.length === 0,
 };

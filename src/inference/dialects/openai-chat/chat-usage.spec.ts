@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { readChatUsage } from './chat-usage.js';
+import { readChatUsage, usageMemberOf } from './chat-usage.js';
 
 describe('readChatUsage', () => {
   it('counts each token in one unit', () => {
@@ -30,6 +30,18 @@ describe('readChatUsage', () => {
     ],
     [{ prompt_tokens: 3, prompt_tokens_details: null }, { input: 3 }],
     [
+      { prompt_tokens: 30, prompt_cache_hit_tokens: 10, prompt_cache_miss_tokens: 20 },
+      { input: 20, cache_read: 10 },
+    ],
+    [
+      { prompt_tokens: 30, cached_tokens: 10, prompt_tokens_details: { cached_tokens: null } },
+      { input: 20, cache_read: 10 },
+    ],
+    [
+      { prompt_tokens: 30, cached_tokens: 10, prompt_tokens_details: { cached_tokens: 0 } },
+      { input: 30, cache_read: 0 },
+    ],
+    [
       { prompt_tokens: 3, completion_tokens: 2, total_tokens: 9 },
       { input: 3, output: 6 },
     ],
@@ -43,3 +55,13 @@ describe('readChatUsage', () => {
     expect(readChatUsage(usage)).toBeUndefined();
   });
 });
+
+const FIGURES = { prompt_tokens: 1 };
+
+it.each([
+  [{ usage: FIGURES, x_groq: { usage: {} } }, FIGURES],
+  [{ usage: null, x_groq: { id: 'req_1', usage: FIGURES }, choices: [{}] }, FIGURES],
+  [{ choices: [{ index: 0, usage: FIGURES }] }, FIGURES],
+  [{ choices: [{ index: 0, delta: { usage: FIGURES } }] }, undefined],
+  [{ choices: [], x_groq: null }, undefined],
+])('usageMemberOf finds the usage of %j', (message, usage) => expect(usageMemberOf(message)).toEqual(usage));

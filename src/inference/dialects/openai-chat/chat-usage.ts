@@ -14,7 +14,7 @@ export function readChatUsage(usage: unknown): Counts | undefined {
   const given = detailsOf(usage, 'prompt_tokens_details');
   const written = detailsOf(usage, 'completion_tokens_details');
   const parts = {
-    cache_read: numberOrUndefined(given['cached_tokens']),
+    cache_read: cachedIn(usage),
     cache_write_5m: numberOrUndefined(given['cache_write_tokens']),
     input_audio: numberOrUndefined(given['audio_tokens']),
     output_audio: numberOrUndefined(written['audio_tokens']),
@@ -24,6 +24,23 @@ export function readChatUsage(usage: unknown): Counts | undefined {
     input: remainder(prompt, [parts.cache_read, parts.cache_write_5m, parts.input_audio]),
     output: remainder(completion, [parts.output_audio]),
   };
+}
+
+/**
+ * Where an answer or a chunk has its usage. Some streams of Groq have it in a member of their own, and those of Moonshot in the
+ * last choice. Sources: https://console.groq.com/docs/api-reference and https://platform.moonshot.ai/docs/api/chat, read 2026-11-27.
+ */
+export function usageMemberOf({ usage, x_groq: ofGroq, choices }: JsonObject): unknown {
+  if (isObject(usage)) return usage;
+  if (isObject(ofGroq) && isObject(ofGroq['usage'])) return ofGroq['usage'];
+  const last: unknown = Array.isArray(choices) ? choices.at(-1) : undefined;
+  return isObject(last) ? last['usage'] : undefined;
+}
+
+/** DeepSeek and Moonshot have members of their own. Source: https://api-docs.deepseek.com/guides/kv_cache, read 2026-11-27. */
+function cachedIn(usage: JsonObject): number | undefined {
+  const { cached_tokens: cached } = detailsOf(usage, 'prompt_tokens_details');
+  return numberOrUndefined(cached ?? usage['prompt_cache_hit_tokens'] ?? usage['cached_tokens']);
 }
 
 /** Gemini's compatible API leaves what the model thought out of the completion, and has it in the total alone. */
