@@ -1,4 +1,4 @@
-import { isObject, numberOrUndefined } from '../../../common/json/read.js';
+import { isObject, type JsonObject, numberOrUndefined } from '../../../common/json/read.js';
 import type { Counts } from '../../../usage/units.js';
 import { detailsOf, remainder } from '../usage-parts.js';
 
@@ -6,7 +6,7 @@ import { detailsOf, remainder } from '../usage-parts.js';
  * The usage of a response; undefined where it has none.
  * Source: https://platform.openai.com/docs/api-reference/responses/object, read 2026-11-27.
  */
-export function readResponsesUsage(usage: unknown): Counts | undefined {
+export function readResponsesUsage({ usage, tool_usage: ofTools }: JsonObject): Counts | undefined {
   if (!isObject(usage)) return undefined;
   const input = numberOrUndefined(usage['input_tokens']);
   const output = numberOrUndefined(usage['output_tokens']);
@@ -19,5 +19,6 @@ export function readResponsesUsage(usage: unknown): Counts | undefined {
     cache_write_5m: long === undefined ? written : remainder(written, [long]),
     cache_write_1h: long,
   };
-  return { ...parts, input: remainder(input, Object.values(parts)), output };
+  const searches = isObject(ofTools) ? numberOrUndefined(detailsOf(ofTools, 'web_search')['num_requests']) : undefined;
+  return { ...parts, input: remainder(input, Object.values(parts)), output, web_search: searches };
 }

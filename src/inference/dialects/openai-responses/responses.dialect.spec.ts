@@ -67,17 +67,19 @@ describe('readResponsesUsage', () => {
       cache_write_tokens: 20,
       cache_write_tokens_details: { ttl_30m_tokens: 15, ttl_12h_tokens: 5 },
     };
-    expect(readResponsesUsage({ input_tokens: 100, input_tokens_details: details, output_tokens: 0 })).toEqual({
+    const usage = { input_tokens: 100, input_tokens_details: details, output_tokens: 0 };
+    expect(readResponsesUsage({ usage, tool_usage: { web_search: { num_requests: 2 } } })).toEqual({
       input: 20,
       cache_read: 60,
       cache_write_5m: 15,
       cache_write_1h: 5,
       output: 0,
+      web_search: 2,
     });
   });
 
   it.each([[undefined], [null], [{}], [{ input_tokens: '3' }]])('finds none in %j', (usage) => {
-    expect(readResponsesUsage(usage)).toBeUndefined();
+    expect(readResponsesUsage({ usage, tool_usage: { web_search: { num_requests: 2 } } })).toBeUndefined();
   });
 });
 

@@ -35,7 +35,7 @@ const USES: readonly ObjectReference[] = [
 const ANSWER: AnswerForm = {
   idIn: ({ id, response }) => stringOrUndefined(isObject(response) ? response['id'] : id),
   outputFields: ['"delta":'],
-  usageIn: ({ usage, response }) => readResponsesUsage(isObject(response) ? response['usage'] : usage),
+  usageIn: (message) => readResponsesUsage(isObject(message['response']) ? message['response'] : message),
 };
 
 /** Source: https://platform.openai.com/docs/api-reference/responses/create, read 2026-11-27. */
@@ -44,7 +44,7 @@ export const openaiResponses: Dialect<ResponsesFacts> = {
   endpoint: 'responses',
   uses: USES,
   creates: 'response',
-  mayUse: ['cache_write_5m', 'cache_write_1h'],
+  mayUse: ['cache_write_5m', 'cache_write_1h', 'web_search'],
   members: new Set(['model', 'stream', 'max_output_tokens', 'background']),
   readFacts: (members: JsonObject): ResponsesFacts => ({
     model: readModel(members),
