@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, parseForeignJson } from '../../common/json/read.js';
+import { isObject, type JsonObject, parseForeignJson, withoutByteOrderMark } from '../../common/json/read.js';
 import { endOfString, QUOTE } from '../../common/json/scan.js';
 import type { ReportedUsage, StreamMeter } from '../../gateway/billable-use.js';
 import { EventSplitter, readEvent } from '../../upstream/streams/event-splitter.js';
@@ -7,9 +7,12 @@ import type { Counts } from '../../usage/units.js';
 import { servedMode } from './service-mode.js';
 
 const NO_BYTES = Buffer.alloc(0);
-const MAX_EVENT_BYTES = 1024 * 1024;
+/** Of an event that is read: one may hold an image, as base64. */
+const MAX_EVENT_BYTES = 8 * 1024 * 1024;
 const OPEN_BRACE = 0x7b;
 const SPACE = 0x20;
+const LF = 0x0a;
+const CR = 0x0d;
 const USAGE = '"usage"';
 
 /** What a dialect says about its answers. */
@@ -35,14 +38,16 @@ export interface MeterOptions {
 
 /** Meters an answer: one JSON object, or a stream of events. */
 export class AnswerMeter implements StreamMeter {
-  readonly #events = new EventSplitter(MAX_EVENT_BYTES);
+  readonly #events = new EventSplitter(MAX_EVENT_BYTES, 'split');
   #counts: Counts | undefined;
   #mode: PriceMode | undefined;
   #outputBytes = 0;
   #isWhole: boolean | undefined;
-  /** An event was too long: the rest passes unread. */
-  #isBlind = false;
   #needsId: boolean;
+  #isRefusal = false;
+  /** Whether the last event went on, and whether it ended in CR: the LF of its CRLF may begin the next piece. */
+  #wentOn = true;
+  #endedInCr = false;
 
   constructor(
     private readonly form: AnswerForm,
@@ -52,15 +57,15 @@ export class AnswerMeter implements StreamMeter {
   }
 
   push(chunk: Buffer): Buffer {
-    if (this.#isBlind) return chunk;
     // A whole answer comes in one piece.
-    this.#isWhole ??= chunk.find((byte) => byte > 0x20) === OPEN_BRACE;
+    this.#isWhole ??= withoutByteOrderMark(chunk).find((byte) => byte > SPACE) === OPEN_BRACE;
     if (this.#isWhole) {
       const answer = parseForeignJson(chunk);
       if (isObject(answer)) {
         this.#noteId(answer);
         this.#mode = servedMode(answer);
         this.#counts = this.form.usageIn(answer, undefined);
+        this.#isRefusal = this.#counts === undefined && isRefusal(answer);
       }
       return chunk;
     }
@@ -68,7 +73,11 @@ export class AnswerMeter implements StreamMeter {
   }
 
   end(): Buffer {
-    return this.options.hidesUsage && !this.#isBlind ? this.#events.rest() : NO_BYTES;
+    if (this.#isWhole === true) return NO_BYTES;
+    // Some servers end their last event without an empty line.
+    const rest = this.#events.rest();
+    const passed = this.#passed(rest);
+    return this.options.hidesUsage ? passed : NO_BYTES;
   }
 
   get usage(): ReportedUsage {
@@ -77,6 +86,7 @@ export class AnswerMeter implements StreamMeter {
   }
 
   #reported(): ReportedUsage {
+    if (this.#isRefusal) return { counts: { input: 0, output: 0 }, isComputed: true };
     const counts = this.#counts ?? {};
     if (this.#isWhole === true) return this.#counts === undefined ? { counts, isComputed: true } : { counts };
     if (counts.output !== undefined) return { counts };
@@ -91,25 +101,23 @@ export class AnswerMeter implements StreamMeter {
   }
 
   #watchEvents(chunk: Buffer): Buffer {
-    for (const event of this.#split(chunk) ?? []) this.#read(event);
+    for (const event of this.#events.push(chunk)) this.#read(event);
     return chunk;
   }
 
   #passEvents(chunk: Buffer): Buffer {
-    const events = this.#split(chunk);
-    if (events === undefined) return Buffer.concat([this.#events.rest(), chunk]);
-    const kept = events.filter((event) => !this.#read(event));
+    const kept = this.#events.push(chunk).map((event) => this.#passed(event));
     const [only] = kept;
     return kept.length === 1 && only !== undefined ? only : Buffer.concat(kept);
   }
 
-  #split(chunk: Buffer): readonly Buffer[] | undefined {
-    try {
-      return this.#events.push(chunk);
-    } catch {
-      this.#isBlind = true;
-      return undefined;
-    }
+  /** What goes on of an event, however its line ends are cut. */
+  #passed(event: Buffer): Buffer {
+    const ofLast = this.#endedInCr && event[0] === LF ? 1 : 0;
+    const start = this.#wentOn ? 0 : ofLast;
+    this.#wentOn = !this.#read(event);
+    this.#endedInCr = event.at(-1) === CR;
+    return event.subarray(start, this.#wentOn ? undefined : ofLast);
   }
 
   #noteId(message: JsonObject): void {
@@ -133,6 +141,11 @@ export class AnswerMeter implements StreamMeter {
     this.#counts = counts;
     return this.form.isUsageAlone?.(message) === true;
   }
+}
+
+/** Some providers send an error with the status of a success. It costs nothing, as with any other status. */
+function isRefusal({ error, choices, output, data, content }: JsonObject): boolean {
+  return isObject(error) && [choices, output, data, content].every((part) => part === undefined);
 }
 
 /** Of all texts under a field. Some servers write a space before a value. */

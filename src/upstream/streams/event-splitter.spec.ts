@@ -57,6 +57,12 @@ describe('EventSplitter', () => {
     expect(() => pieces.forEach((piece) => splitter.push(Buffer.from(piece)))).toThrow('too long');
   });
 
+  it('splits a longer event into pieces when asked to, and finds the next one', () => {
+    const splitter = new EventSplitter(10, 'split');
+    const pieces = ['data: 12345678', '90', '\n', '\ndata: 1\n\n'].flatMap((text) => splitter.push(Buffer.from(text)));
+    expect(pieces.map(String)).toEqual(['data: 12345678', '90\n\n', 'data: 1\n\n']);
+  });
+
   it('neither loses nor changes bytes of a stream, however it is cut', () => {
     const text = fc.array(fc.constantFrom('a', ':', '\n', '\r', '\r\n', '\n\n', 'data: x'), { maxLength: 30 });
     fc.assert(

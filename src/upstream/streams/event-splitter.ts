@@ -14,9 +14,13 @@ export class EventSplitter {
   #lineIsEmpty = true;
   #afterCr = false;
 
-  constructor(private readonly maxEventBytes: number) {}
+  /** @param longEvents with `split`, an event that is longer than the limit comes in several pieces */
+  constructor(
+    private readonly maxEventBytes: number,
+    private readonly longEvents: 'refuse' | 'split' = 'refuse',
+  ) {}
 
-  /** @throws UpstreamFailure `too_large` when an event is longer than the limit */
+  /** @throws UpstreamFailure `too_large` when an event is longer than the limit, unless such events are split */
   push(chunk: Buffer): readonly Buffer[] {
     const events: Buffer[] = [];
     let start = 0;
@@ -27,11 +31,11 @@ export class EventSplitter {
         this.#afterCr = false;
         at += 1;
       }
-      this.#hold(chunk.subarray(start, at + 1));
+      this.#hold(chunk.subarray(start, at + 1), events);
       events.push(this.#held.take());
       start = at + 1;
     }
-    this.#hold(start === 0 ? chunk : chunk.subarray(start));
+    this.#hold(start === 0 ? chunk : chunk.subarray(start), events);
     return events;
   }
 
@@ -40,9 +44,11 @@ export class EventSplitter {
     return this.#held.take();
   }
 
-  #hold(bytes: Buffer): void {
-    if (this.#held.size + bytes.length > this.maxEventBytes)
-      throw new UpstreamFailure('too_large', 'an event is too long');
+  #hold(bytes: Buffer, events: Buffer[]): void {
+    if (this.#held.size + bytes.length > this.maxEventBytes) {
+      if (this.longEvents === 'refuse') throw new UpstreamFailure('too_large', 'an event is too long');
+      if (this.#held.size > 0) events.push(this.#held.take());
+    }
     this.#held.push(bytes);
   }
 

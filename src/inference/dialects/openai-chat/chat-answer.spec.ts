@@ -51,6 +51,7 @@ describe('a stream', () => {
     [ROLE, 0],
     [WORD, 5],
     [WORD + TOOL, 7],
+    ['data: {"choices":[{"delta":{"content":[{"type":"text","text":"part"}]}}]}\n\n', 4],
     ['data: {"choices": [{"delta": {"content": "word", "refusal": null}}]}\n\n', 4],
   ])('counts the bytes of the output as long as no usage has come: %s', (text, output) => {
     const meter = new AnswerMeter(CHAT_ANSWER, ASKED);
@@ -65,12 +66,28 @@ describe('a stream', () => {
     expect(meter.usage).toEqual({ counts: {}, isComputed: true });
   });
 
-  it('passes on, unread, from an event on that is too long', () => {
-    const long = `data: "${'x'.repeat(2 * 1024 * 1024)}"\n\n`;
+  it('passes an event that is too long to be read, and reads those after it', () => {
+    const long = `data: "${'x'.repeat(9 * 1024 * 1024)}"\n\n`;
+    const pieces = [100_000, 700_000, 8_400_000];
+    expect(pass(new AnswerMeter(CHAT_ANSWER, ASKED), split(WORD + long + USAGE, pieces))).toBe(WORD + long + USAGE);
+    const hiding = new AnswerMeter(CHAT_ANSWER, HIDING);
+    expect(pass(hiding, split(WORD + long + USAGE + DONE, pieces))).toBe(WORD + long + DONE);
+    expect(hiding.usage.counts).toMatchObject({ input: 9, output: 5 });
+  });
+
+  it('loses the chunk of the usage and not one line end more, wherever its CRLF are cut', () => {
+    const [word, usage, done] = [WORD, USAGE, DONE].map((text) => text.replaceAll('\n', '\r\n'));
+    const text = `${word}${usage}${done}`;
+    for (let cut = 0; cut <= Buffer.byteLength(text); cut += 1)
+      expect(pass(new AnswerMeter(CHAT_ANSWER, HIDING), split(text, [cut]))).toBe(`${word}${done}`);
+  });
+
+  it.each(['\n', ''])('reads a last event that ends in %j', (end) => {
     for (const options of [ASKED, HIDING]) {
-      expect(pass(new AnswerMeter(CHAT_ANSWER, options), split(WORD + long + USAGE, [100_000, 700_000]))).toBe(
-        WORD + long + USAGE,
-      );
+      const meter = new AnswerMeter(CHAT_ANSWER, options);
+      meter.push(Buffer.from(WORD + USAGE.trimEnd() + end));
+      meter.end();
+      expect(meter.usage).toEqual({ counts: expect.objectContaining({ input: 9, output: 5 }) });
     }
   });
 });
@@ -81,6 +98,22 @@ describe('a whole answer', () => {
     const meter = new AnswerMeter(CHAT_ANSWER, ASKED);
     expect(meter.push(answer)).toBe(answer);
     expect(meter.usage.counts).toMatchObject({ input: 9, output: 5 });
+  });
+
+  it('may begin with a byte order mark', () => {
+    const meter = new AnswerMeter(CHAT_ANSWER, ASKED);
+    meter.push(Buffer.from('\u{feff}{"usage":{"prompt_tokens":9,"completion_tokens":5}}'));
+    expect(meter.usage.counts).toMatchObject({ input: 9, output: 5 });
+  });
+
+  it.each([
+    ['{"error":{"message":"busy","code":504}}', { counts: { input: 0, output: 0 }, isComputed: true }],
+    ['{"error":{"message":"busy"},"choices":[{}]}', { counts: {}, isComputed: true }],
+    ['{"error":null}', { counts: {}, isComputed: true }],
+  ])('costs nothing when it is an error alone: %s', (text, usage) => {
+    const meter = new AnswerMeter(CHAT_ANSWER, ASKED);
+    meter.push(Buffer.from(text));
+    expect(meter.usage).toEqual(usage);
   });
 
   it.each(['{"choices":[]}', '{"usage":{}}', '{'])('has no usage in %s', (text) => {
