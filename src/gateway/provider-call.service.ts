@@ -17,6 +17,7 @@ import { secretsOf, withoutSecrets } from '../upstream/without-secrets.js';
 import { UpstreamClient } from '../upstream/upstream-client.js';
 import {
   type AttemptObserver,
+  type BodyFilter,
   type RelayedAnswer,
   type RetryMode,
   type UpstreamAnswer,
@@ -131,10 +132,11 @@ export class ProviderCallService {
       const filter = call.meterStream(() => use.newMeter());
       const answer = await this.relay(context, operation, { ...streams, filter, retry: operation.retry }, call);
       // An answer that no sink took is whole, and is metered at once.
-      if (answer.body !== undefined) filter.push(answer.body);
+      const body = answer.body === undefined ? undefined : filteredWhole(filter, answer.body);
       call.succeedStream();
-      if (answer.body !== undefined) tellCost(call, context);
-      return answer;
+      if (body === undefined) return answer;
+      tellCost(call, context);
+      return { ...answer, body };
     } finally {
       this.end(call, context);
     }
@@ -301,6 +303,14 @@ export class ProviderCallService {
     if (source === undefined && isRejected(error)) this.virtualKeys.noteRefused(context.virtualKey);
     throw error;
   }
+}
+
+/** What a filter makes of a body that has come whole. */
+function filteredWhole(filter: BodyFilter, body: Buffer): Buffer {
+  const passed = filter.push(body);
+  const rest = filter.end();
+  // Most have none, and the copy of a large body is dear.
+  return rest.length === 0 ? passed : Buffer.concat([passed, rest]);
 }
 
 /** Those of the provider's headers that the caller gets too, whatever is made of the answer. Errors have them already. */
