@@ -115,8 +115,8 @@ describe('an error of the gateway', () => {
       'virtual_key_not_found',
     ],
     [
-      'a compressed body',
-      { headers: { 'content-encoding': 'gzip' } },
+      'a body in a coding that is not known',
+      { headers: { 'content-encoding': 'compress' } },
       415,
       'invalid_request_error',
       'unsupported_media_type',
