@@ -7,15 +7,16 @@ describe('readChatUsage', () => {
       prompt_tokens: 100,
       completion_tokens: 50,
       prompt_tokens_details: { cached_tokens: 60, cache_write_tokens: 10, audio_tokens: 5 },
-      completion_tokens_details: { reasoning_tokens: 30, audio_tokens: 20 },
+      completion_tokens_details: { reasoning_tokens: 30, audio_tokens: 20, image_tokens: 4 },
     };
     expect(readChatUsage(usage)).toEqual({
       input: 25,
       cache_read: 60,
       cache_write_5m: 10,
       input_audio: 5,
-      output: 30,
+      output: 26,
       output_audio: 20,
+      output_image: 4,
     });
   });
 

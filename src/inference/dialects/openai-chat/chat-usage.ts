@@ -18,11 +18,12 @@ export function readChatUsage(usage: unknown): Counts | undefined {
     cache_write_5m: numberOrUndefined(given['cache_write_tokens']),
     input_audio: numberOrUndefined(given['audio_tokens']),
     output_audio: numberOrUndefined(written['audio_tokens']),
+    output_image: numberOrUndefined(written['image_tokens']),
   };
   return {
     ...parts,
     input: remainder(prompt, [parts.cache_read, parts.cache_write_5m, parts.input_audio]),
-    output: remainder(completion, [parts.output_audio]),
+    output: remainder(completion, [parts.output_audio, parts.output_image]),
   };
 }
 

@@ -23,7 +23,7 @@ export const openaiChat: Dialect<ChatFacts> = {
     { kind: 'audio', name: 'audio' },
   ],
   members: CHAT_MEMBERS,
-  mayUse: ['cache_write_5m', 'input_audio', 'output_audio'],
+  mayUse: ['cache_write_5m', 'input_audio', 'output_audio', 'output_image'],
   readFacts: readChatFacts,
   estimate,
   headersOf: openaiHeaders,
