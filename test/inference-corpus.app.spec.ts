@@ -1,6 +1,7 @@
 // Public forms of requests and answers, through the gateway: no byte changes on the way, and the ledger has their usage.
 import { createHash } from 'node:crypto';
 import { request as ask, type IncomingHttpHeaders } from 'node:http';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readMembers } from '../src/common/json/members.js';
 import type { StreamMeter } from '../src/gateway/billable-use.js';
@@ -61,9 +62,12 @@ interface Way {
   readonly piecesOf: (answer: Buffer) => readonly Buffer[];
   /** Whether the virtual key stands before the model, which is then the one value that changes. */
   readonly namesKeyInModel: boolean;
+  /** Whether both sides compress what they send. */
+  readonly compresses: boolean;
 }
 
-const AT_ONCE: Way = { piecesOf: (answer) => [answer], namesKeyInModel: false };
+const AT_ONCE: Way = { piecesOf: (answer) => [answer], namesKeyInModel: false, compresses: false };
+const COMPRESSED = { 'content-encoding': 'gzip' };
 
 interface Exchange {
   readonly forwarded: Buffer;
@@ -72,15 +76,16 @@ interface Exchange {
   readonly received: Buffer;
 }
 
-async function exchange(form: CorpusForm, { piecesOf, namesKeyInModel }: Way): Promise<Exchange> {
+async function exchange(form: CorpusForm, { piecesOf, namesKeyInModel, compresses }: Way): Promise<Exchange> {
   let forwarded = Buffer.alloc(0);
   provider.answerWith((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      forwarded = Buffer.concat(chunks);
-      response.writeHead(form.status, form.headers);
-      for (const piece of piecesOf(form.answer)) response.write(piece);
+      const body = Buffer.concat(chunks);
+      forwarded = request.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body;
+      response.writeHead(form.status, { ...form.headers, ...(compresses ? COMPRESSED : {}) });
+      for (const piece of piecesOf(compresses ? gzipSync(form.answer) : form.answer)) response.write(piece);
       response.end();
     });
   });
@@ -88,11 +93,16 @@ async function exchange(form: CorpusForm, { piecesOf, namesKeyInModel }: Way): P
   const text = form.request.toString();
   const body = namesKeyInModel ? text.replace(/"model"\s*:\s*"/, (member) => `${member}@${slug}/`) : text;
   const own = { 'content-type': 'application/json', 'x-gateway-api-key': ADMIN_KEY };
-  const headers = namesKeyInModel ? own : { ...own, 'x-gateway-virtual-key': slug };
-  return { ...(await post(ENDPOINTS[form.dialect], headers, body)), forwarded };
+  const headers = {
+    ...own,
+    ...(namesKeyInModel ? {} : { 'x-gateway-virtual-key': slug }),
+    ...(compresses ? COMPRESSED : {}),
+  };
+  const sent = compresses ? gzipSync(body) : Buffer.from(body);
+  return { ...(await post(ENDPOINTS[form.dialect], headers, sent)), forwarded };
 }
 
-function post(path: string, headers: Record<string, string>, body: string): Promise<Omit<Exchange, 'forwarded'>> {
+function post(path: string, headers: Record<string, string>, body: Buffer): Promise<Omit<Exchange, 'forwarded'>> {
   return new Promise((resolve, reject) => {
     const asked = ask(gateway.app.url + path, { method: 'POST', agent: false, headers });
     asked.on('error', reject);
@@ -120,6 +130,7 @@ async function check(form: CorpusForm, way: Way): Promise<string> {
   expect([status, readable(received)]).toEqual([form.status, readable(form.received)]);
   expect(sha256(received)).toBe(sha256(form.received));
   expect(headers).toMatchObject(form.headers);
+  expect(headers).not.toHaveProperty('content-encoding');
   return String(headers['x-request-id']);
 }
 
@@ -196,7 +207,12 @@ describe('the corpus', () => {
     ['one byte at a time', bytesOf],
     ['in pieces of some bytes', scraps],
   ])('passes alike when its streams come %s', async (_how, piecesOf) => {
-    await checkAll(STREAMS, { piecesOf, namesKeyInModel: true });
+    await checkAll(STREAMS, { ...AT_ONCE, piecesOf, namesKeyInModel: true });
+  });
+
+  it('passes alike when both sides compress what they send', async () => {
+    const some = FORMS.filter((_form, index) => index % 3 === 0);
+    await checkAll(some, { ...AT_ONCE, compresses: true });
   });
 
   it('is metered alike wherever a stream is cut in two', async () => {
