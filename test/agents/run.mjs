@@ -75,6 +75,8 @@ let failed = 0;
 let gateway;
 const model = await startModel();
 try {
+  // npm ci has run no scripts, and this one puts the program of Claude Code into its place.
+  await promisify(execFile)(process.execPath, [modulePath('@anthropic-ai/claude-code/install.cjs')]);
   gateway = await startGateway(root);
   const context = await prepare(gateway);
   ({ passed, failed } = await runCases(AGENTS, AGENT_MS, () => {
@@ -103,8 +105,6 @@ async function prepare({ url, ask }) {
     group_by: [{ key: 'metadata.session' }],
     type: 'tokens',
     credit_limit: 10_000_000,
-    // Codex sends no output cap.
-    unbounded: 'allow',
   });
   const keyOf = async (default_virtual_key, team = 'agents') => {
     const key = { name: 'an agent', workspace_id: 'default', scopes: ['completions.write'], metadata: { team } };
@@ -124,15 +124,19 @@ function runCodex(url, key) {
   const provider = `[model_providers.tollgate]\nname = "Tollgate"\nbase_url = "${url}/v1"\nenv_key = "TOLLGATE_KEY"\nwire_api = "responses"\n`;
   writeFileSync(
     path.join(home, 'config.toml'),
-    `model = "gpt-5.1-codex"\nmodel_provider = "tollgate"\nweb_search = "disabled"\n${provider}`,
+    `model = "gpt-5.3-codex"\nmodel_provider = "tollgate"\nweb_search = "disabled"\n${provider}`,
   );
   const always = ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox'];
   return runAgent('codex', [...always, TASK], { CODEX_HOME: home, TOLLGATE_KEY: key });
 }
 
+function modulePath(name) {
+  return fileURLToPath(new URL(`node_modules/${name}`, import.meta.url));
+}
+
 /** What an agent prints. Rejects when it fails. */
 async function runAgent(name, words, settings) {
-  const command = fileURLToPath(new URL(`node_modules/.bin/${name}`, import.meta.url));
+  const command = modulePath(`.bin/${name}`);
   const running = promisify(execFile)(command, words, {
     cwd: folder,
     env: { PATH: process.env.PATH, HOME: folder, ...settings },
