@@ -3,7 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import OpenAI from 'openai';
 import { readArray, readObject } from '../src/common/json/read.js';
 import { onlyCall, text } from './support/fake-provider.js';
-import { type Answer, brokenRulesOf, jsonOf, refusalOf } from './support/send.js';
+import { type Answer, brokenRulesOf, jsonOf, refusalOf, send } from './support/send.js';
+import { ADMIN_KEY } from './support/test-app.js';
 import { startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
 
 const ANSWER = '{"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1}}';
@@ -254,16 +255,30 @@ describe('the list of models', () => {
   it('has a model by its name, with or without an escaped slash', async () => {
     const openai = await gateway.virtualKey('openai');
     const id = `@${openai}/gpt-5-mini`;
-    for (const path of [`/v1/models/${encodeURIComponent(id)}`, `/v1/models/${id}`])
-      expect(jsonOf(await gateway.admin.get(path))).toMatchObject({
-        id,
-        object: 'model',
-        type: 'model',
-        owned_by: 'openai',
-      });
-    expect(refusalOf(await gateway.admin.get('/v1/models/none'))).toMatchObject({
-      status: 404,
-      code: 'model_not_found',
+    for (const base of ['/v1/models', '/models', '/openai/v1/models', '/anthropic/v1/models']) {
+      for (const name of [encodeURIComponent(id), id]) {
+        const model = jsonOf(await gateway.admin.get(`${base}/${name}`));
+        expect([base, model]).toMatchObject([base, { id, object: 'model', type: 'model', owned_by: 'openai' }]);
+      }
+    }
+    await gateway.admin.create('/v1/model-routes', {
+      name: 'team/chat/fast',
+      targets: [{ virtual_key: openai, model: 'gpt-5-mini' }],
     });
+    expect(jsonOf(await gateway.admin.get('/v1/models/team/chat/fast'))).toMatchObject({ id: 'team/chat/fast' });
+    for (const path of ['/v1/models/none', '/v1/models/none/of/these', '/models/none']) {
+      expect(refusalOf(await gateway.admin.get(path))).toMatchObject({ status: 404, code: 'model_not_found' });
+    }
+  });
+
+  it('refuses in the form of the API that the client speaks', async () => {
+    const headers = { 'x-api-key': ADMIN_KEY, 'anthropic-version': '2023-06-01' };
+    const refused = await send(`${gateway.app.url}/v1/models/none`, { method: 'GET', headers });
+    expect([refused.status, jsonOf(refused)]).toMatchObject([
+      404,
+      { type: 'error', error: { type: 'not_found_error', details: { error_code: 'model_not_found' } } },
+    ]);
+    const openai = new OpenAI({ baseURL: `${gateway.app.url}/v1`, apiKey: ADMIN_KEY });
+    await expect(openai.models.retrieve('none')).rejects.toMatchObject({ status: 404, code: 'model_not_found' });
   });
 });

@@ -1,9 +1,16 @@
+import type { Request } from 'express';
 import type { GatewayError } from '../common/errors/gateway.error.js';
 import { toMessagesError } from './dialects/anthropic-messages/messages-refusal.js';
 
-const MESSAGES = /^(?:\/anthropic)?(?:\/v1)?\/messages(?:\/|$)/;
+const ANTHROPIC = /^(?:\/anthropic\/|(?:\/v1)?\/messages(?:\/|$))/;
+/** At the same address in both APIs. */
+const MODELS = /^(?:\/v1)?\/models(?:\/|$)/;
 
 /** The form of errors at addresses of another API than OpenAI's, also before it is known who calls. */
-export function errorFormAt(path: string): ((error: GatewayError) => object) | undefined {
-  return MESSAGES.test(path) ? toMessagesError : undefined;
+export function errorFormOf({
+  path,
+  headers,
+}: Pick<Request, 'path' | 'headers'>): ((error: GatewayError) => object) | undefined {
+  const isAnthropic = ANTHROPIC.test(path) || (headers['anthropic-version'] !== undefined && MODELS.test(path));
+  return isAnthropic ? toMessagesError : undefined;
 }

@@ -5,7 +5,7 @@ import { ERROR_CODES } from '../common/errors/error-codes.js';
 import { toErrorEnvelope } from '../common/errors/error-envelope.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { afterBody, breakOffAfter } from '../common/http/closing-answers.js';
-import { errorFormAt } from '../inference/error-forms.js';
+import { errorFormOf } from '../inference/error-forms.js';
 import type { LinkedExpressAdapter } from './linked-express.adapter.js';
 import { offeredInstead } from './offered-operations.js';
 import { RequestAbortedError } from '../common/http/read-body.js';
@@ -40,7 +40,7 @@ export class AppErrorFilter implements ExceptionFilter {
     }
     if (response.headersSent || response.destroyed) return endBegun(error, request, response);
     for (const [name, value] of Object.entries(error.headers)) response.setHeader(name, value);
-    const body = (request.errorForm ?? errorFormAt(request.path) ?? toErrorEnvelope)(error);
+    const body = (request.errorForm ?? errorFormOf(request) ?? toErrorEnvelope)(error);
     afterBody(request, response, () => void this.adapter.reply(response, body, error.status));
   }
 

@@ -9,6 +9,8 @@ import { ModelListResponse, ModelResponse } from './models.response.js';
 import { ModelsService } from './models.service.js';
 
 const SCOPE = 'completions.write';
+const ELSEWHERE = ['models', 'openai/v1/models', 'anthropic/v1/models'];
+const ADDRESSES = ['v1/models', ...ELSEWHERE];
 
 @ApiTags('Inference')
 @ApiSecurity('bearer')
@@ -26,7 +28,7 @@ export class ModelsController {
   }
 
   /** `GET /v1/models` for clients whose address has no version, or names the API. */
-  @Get(['models', 'openai/v1/models', 'anthropic/v1/models'])
+  @Get(ELSEWHERE)
   @RequireScope(SCOPE)
   @ApiKeyOnly()
   @ApiExcludeEndpoint()
@@ -46,16 +48,15 @@ export class ModelsController {
     return this.models.get(principal, id);
   }
 
-  /** The same for clients that do not escape the slash in `@slug/model`. */
-  @Get('v1/models/:slug/:model')
+  /** The same elsewhere, and for clients that do not escape the slashes in `@slug/model`. */
+  @Get(ADDRESSES.map((address) => `${address}/*id`))
   @RequireScope(SCOPE)
   @ApiKeyOnly()
   @ApiExcludeEndpoint()
-  async retrieveModelOf(
+  async retrieveModelElsewhere(
     @CurrentPrincipal() principal: Principal,
-    @Param('slug') slug: string,
-    @Param('model') model: string,
+    @Param('id') segments: string | readonly string[],
   ): Promise<ModelResponse> {
-    return this.models.get(principal, `${slug}/${model}`);
+    return this.models.get(principal, [segments].flat().join('/'));
   }
 }

@@ -10,7 +10,7 @@ import { mayUse, mayUseModel } from '../model-access.js';
 import type { ModelsQuery } from './models.query.js';
 import type { ModelListResponse, ModelResponse } from './models.response.js';
 
-const MAX_VIRTUAL_KEYS = 100;
+const MAX_VIRTUAL_KEYS = 1_000;
 const MAX_MODELS = 1_000;
 const GATEWAY = 'tollgate';
 const UNKNOWN_DATE = new Date(0);
