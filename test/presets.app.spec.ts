@@ -16,6 +16,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   await gateway.reset();
+  gateway.provider.forget();
   gateway.provider.replyWith(json({ choices: [], usage: USAGE }));
 });
 afterAll(() => gateway.close());
@@ -112,5 +113,34 @@ describe('Azure AI Foundry', () => {
     const call = onlyCall(gateway.provider);
     expect(call.path).toBe(at);
     expect(call.headers).toMatchObject({ 'api-key': PROVIDER_KEY });
+  });
+});
+
+describe('Amazon Bedrock', () => {
+  it('takes chats, responses and messages, signed, and counts them', async () => {
+    const slug = await gateway.virtualKey('bedrock');
+    const ask = plainly(gateway, slug);
+    const usage = { input_tokens: 9, output_tokens: 5 };
+    for (const [path, at, answer, more] of [
+      ['/chat/completions', '/v1/chat/completions', { choices: [], usage: USAGE }, { messages: [] }],
+      ['/responses', '/v1/responses', { usage }, { input: 'Hello', max_output_tokens: 10 }],
+      ['/messages', '/anthropic/v1/messages', { usage }, { messages: [] }],
+    ] as const) {
+      gateway.provider.forget();
+      gateway.provider.replyWith(json(answer));
+      const body = JSON.stringify({ model: 'openai.gpt-oss-120b', max_tokens: 10, ...more });
+      expect((await ask('POST', path, { body })).status).toBe(200);
+      const call = onlyCall(gateway.provider);
+      expect([call.path, call.body]).toEqual([at, body]);
+      expect(call.headers['authorization']).toMatch(/^AWS4-HMAC-SHA256 .*\/us-east-1\/bedrock-mantle\/aws4_request/);
+    }
+    const rows = await gateway.books.ledger(3);
+    expect(rows.map(({ quantities }) => quantities)).toMatchObject(Array(3).fill({ input: 9, output: 5 }));
+  });
+
+  it('has no embeddings in these forms', async () => {
+    const ask = plainly(gateway, await gateway.virtualKey('bedrock'));
+    const answer = await ask('POST', '/embeddings', { body: { model: 'm', input: 'Hello' } });
+    expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'provider_not_supported' });
   });
 });

@@ -109,7 +109,7 @@ export const ERROR_CODES = {
     type: 'not_found_error',
     source: 'gateway',
     message: 'No virtual key or model route is known for this model.',
-    when: 'The call names a model, but no virtual key: there is no `x-gateway-virtual-key`, the model is no model route and has no prefix of a virtual key that the caller can use (`@slug/model`), and the API key has no `default_virtual_key`. The message lists up to 20 names that the caller can use. At `/v1/models/{id}`: the caller can name no such model.',
+    when: 'The call names a model, but no virtual key: there is no `x-gateway-virtual-key`, the model is neither a model route nor has the prefix of a virtual key that the caller can use (`@slug/model`), and the API key has no `default_virtual_key`. The message lists up to 20 names that the caller can use. At `/v1/models/{id}`: the caller can name no such model.',
   },
   method_not_allowed: {
     status: 405,

@@ -15,10 +15,19 @@ const SUFFIXES: readonly (readonly [prefix: string, suffix: string])[] = [
 
 /** The regional endpoint of a service. Throws `secret_unavailable` when the region cannot be one. */
 export function awsEndpoint(service: string, region: string): URL {
-  // Checked again although the options were: a secret reference may have supplied it.
-  if (!AWS_REGION.test(region)) {
-    throw new GatewayError('secret_unavailable', { reason: 'config.aws_region is not the name of a region' });
-  }
+  assertRegion(region);
   const suffix = SUFFIXES.find(([prefix]) => region.startsWith(prefix))?.[1] ?? 'amazonaws.com';
   return new URL(`https://${service}.${region}.${suffix}`);
+}
+
+/** The endpoint of Bedrock's Mantle, which has a suffix of its own. Throws as `awsEndpoint` does. */
+export function bedrockMantleEndpoint(region: string): URL {
+  assertRegion(region);
+  return new URL(`https://bedrock-mantle.${region}.api.aws`);
+}
+
+/** Checked again although the options were: a secret reference may have supplied it. */
+function assertRegion(region: string): void {
+  if (AWS_REGION.test(region)) return;
+  throw new GatewayError('secret_unavailable', { reason: 'config.aws_region is not the name of a region' });
 }

@@ -6,7 +6,7 @@ import type { AwsCredentials } from '../aws/aws-signature.js';
 import { BedrockOptions, createBedrockProvider } from './bedrock.provider.js';
 import { credentialWith } from './__fixtures__/credentials.js';
 import { expectedSignature, readAuthorization } from '../aws/__fixtures__/sigv4-verifier.js';
-import type { Credential } from './provider.types.js';
+import type { Credential, DialectSlug } from './provider.types.js';
 
 const KEY = { aws_access_key_id: 'AKIAIOSFODNN7EXAMPLE', aws_secret_access_key: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCY' };
 const ROLE = { ...KEY, aws_auth_type: 'assumedRole', aws_role_arn: 'arn:aws:iam::123456789012:role/team/reranker' };
@@ -132,6 +132,60 @@ describe('the signature of bedrock', () => {
   });
 });
 
+describe('the models of bedrock', () => {
+  const asked = (slug: DialectSlug, model: string, options: BedrockOptions) => {
+    const path = provider.dialects?.[slug]?.(model, options);
+    if (path === undefined) throw new Error(`bedrock does not speak ${slug}`);
+    return provider.address({ method: 'POST', path, bytes: Buffer.from('{}') }, credentialWith(options, undefined));
+  };
+  const MANTLE = 'https://bedrock-mantle.us-east-1.api.aws';
+  const RUNTIME = 'https://bedrock-runtime.us-east-1.amazonaws.com';
+
+  it.each<[DialectSlug, string, Readonly<Record<string, string>>, string, string]>([
+    ['openai-chat', 'openai.gpt-oss-120b', {}, `${MANTLE}/v1/chat/completions`, 'bedrock-mantle'],
+    ['openai-chat', 'openai.gpt-5.6-sol', {}, `${MANTLE}/openai/v1/chat/completions`, 'bedrock-mantle'],
+    ['openai-responses', 'openai.gpt-5.5', {}, `${MANTLE}/openai/v1/responses`, 'bedrock-mantle'],
+    ['anthropic-messages', 'anthropic.claude-sonnet-5', {}, `${MANTLE}/anthropic/v1/messages`, 'bedrock-mantle'],
+    [
+      'openai-responses',
+      'us.openai.gpt-6-sol',
+      { bedrock_endpoint: 'runtime' },
+      `${RUNTIME}/openai/v1/responses`,
+      'bedrock',
+    ],
+    [
+      'anthropic-messages',
+      'anthropic.claude-sonnet-5',
+      { bedrock_endpoint: 'runtime' },
+      `${RUNTIME}/anthropic/v1/messages`,
+      'bedrock',
+    ],
+    [
+      'openai-chat',
+      'openai.gpt-oss-120b',
+      { base_url: 'https://vpce.example/x' },
+      'https://vpce.example/x/v1/chat/completions',
+      'bedrock-mantle',
+    ],
+  ])('take %s of %s with %j at their address, signed for it', async (slug, model, more, url, service) => {
+    const options = plainToInstance(BedrockOptions, { aws_region: 'us-east-1', ...more });
+    const request = asked(slug, model, options);
+    expect(request.url.href).toBe(url);
+    const signed = await provider.signer?.(credentialWith(options, undefined)).sign(request, NOW);
+    if (signed === undefined) throw new Error('bedrock signs');
+    expect(readAuthorization(signed)).toMatchObject({
+      scope: `20261121/us-east-1/${service}/aws4_request`,
+      signature: expectedSignature(signed, 'secret'),
+    });
+  });
+
+  it('need a region, and stay on the hosts of Bedrock with any', () => {
+    const refused = (options: BedrockOptions) => () => asked('openai-chat', 'openai.gpt-oss-120b', options);
+    expect(refused({})).toThrow(expect.objectContaining({ param: 'config.aws_region' }));
+    expect(refused({ aws_region: 'evil.example/' })).toThrow(expect.objectContaining({ code: 'secret_unavailable' }));
+  });
+});
+
 describe('the credentials of bedrock', () => {
   const refusedBy = (name: string) => ({ status: 403, headers: { 'x-amzn-errortype': name } });
 
@@ -169,6 +223,7 @@ describe('the options of bedrock', () => {
     [{ aws_region: 'us-east-1.evil.example' }, 'aws_region'],
     [{ aws_region: 'us-east-1\n' }, 'aws_region'],
     [{ aws_region: 7 }, 'aws_region'],
+    [{ bedrock_endpoint: 'agent' }, 'bedrock_endpoint'],
   ])('refuses the options %j', (options, field) => {
     expect(wrongFields(options)).toEqual([field]);
   });

@@ -1,4 +1,4 @@
-// Provider P5. Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_agent-runtime_Rerank.html, read 2026-11-21.
+// Provider P5. Its models of chats and messages stand in bedrock/inference-endpoints.ts. Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_agent-runtime_Rerank.html, read 2026-11-21.
 import { IsIn, Length, Matches, MaxLength } from 'class-validator';
 import { assertNever } from '../../common/assert-never.js';
 import { type FieldProblem, invalidField } from '../../common/errors/gateway.error.js';
@@ -8,6 +8,14 @@ import { AWS_AUTH_TYPES, type AwsAuthType, type AwsCredentialSource, type AwsOpt
 import { AWS_REGION, awsEndpoint } from '../aws/aws-region.js';
 import { areCredentialsRefused } from '../aws/aws-refusal.js';
 import { AWS_ROLE_ARN } from '../aws/aws-role-arn.js';
+import {
+  BEDROCK_DIALECTS,
+  BEDROCK_ENDPOINTS,
+  type BedrockEndpoint,
+  inferenceEndpoint,
+  isInferencePath,
+  signingService,
+} from './bedrock/inference-endpoints.js';
 import { buildRequest, baseUrl, joinUrl } from './build-request.js';
 import { type AwsCredentials, signAwsRequest } from '../aws/aws-signature.js';
 import { keyProblems, missingOptions, unusedOptions } from './option-rules.js';
@@ -15,7 +23,7 @@ import { Sensitive } from './sensitive.decorator.js';
 import { ResourceProviderOptions } from './resource-provider-options.js';
 import type { Provider, ProviderRequest } from './provider.types.js';
 
-/** The hosts: one runs models, the other manages jobs. Both sign as `bedrock`. */
+/** The hosts: one reranks, the other manages jobs. Both sign as `bedrock`. */
 const MODELS_HOST = 'bedrock-agent-runtime';
 const CONTROL_HOST = 'bedrock';
 
@@ -62,6 +70,11 @@ export class BedrockOptions extends ResourceProviderOptions implements AwsOption
   @Optional()
   @Matches(AWS_REGION)
   readonly aws_region?: string;
+
+  /** Which of Bedrock's endpoints takes chats, responses and messages; default `mantle`. */
+  @Optional()
+  @IsIn(BEDROCK_ENDPOINTS)
+  readonly bedrock_endpoint?: BedrockEndpoint;
 }
 
 /** Bedrock signs with credentials that it may have to ask AWS for, so it is made with their source. */
@@ -80,8 +93,7 @@ export function createBedrockProvider(
     ],
     address(request, credential) {
       const { options } = credential;
-      const host = request.plane === 'control' ? CONTROL_HOST : MODELS_HOST;
-      const endpoint = awsEndpoint(host, regionOf(request, options));
+      const endpoint = endpointOf(request, options);
       const base = options.base_url === undefined ? endpoint : baseUrl(options);
       return buildRequest(joinUrl(base, request), request, {});
     },
@@ -91,12 +103,15 @@ export function createBedrockProvider(
         async sign(request, now) {
           const region = credential.options.aws_region ?? regionInHost(request.url);
           used = await awsCredentials.resolve(credential, region);
-          return signAwsRequest(request, used, { service: 'bedrock', region }, now);
+          const service = signingService(credential.options, request.url.pathname);
+          return signAwsRequest(request, used, { service, region }, now);
         },
         renew: (answer) =>
           used !== undefined && areCredentialsRefused(answer) && awsCredentials.forget(credential, used),
       };
     },
+    dialects: BEDROCK_DIALECTS,
+    hidesReasoning: true,
     refusesCredential: areCredentialsRefused,
     // AWS checks the signature before the body, so "your body is empty" (400) says that the credentials are good, for free.
     probe: { request: { method: 'POST', path: '/rerank', body: {} }, accepts: [400] },
@@ -121,6 +136,12 @@ function authProblems(options: BedrockOptions): readonly FieldProblem[] {
 /** Another host name does not contain the region, and the signature needs it. */
 function endpointProblems(options: BedrockOptions): readonly FieldProblem[] {
   return options.base_url === undefined ? [] : missingOptions(options, ['aws_region'], 'with base_url');
+}
+
+function endpointOf(request: ProviderRequest, options: BedrockOptions): URL {
+  const region = regionOf(request, options);
+  if (isInferencePath(request.path)) return inferenceEndpoint(options, region);
+  return awsEndpoint(request.plane === 'control' ? CONTROL_HOST : MODELS_HOST, region);
 }
 
 function regionOf(request: ProviderRequest, options: BedrockOptions): string {
