@@ -12,13 +12,29 @@ export function outputBound(
   return most === undefined ? undefined : most * answers;
 }
 
+/**
+ * Tokens of output that a request allows at most; undefined: it has no cap.
+ * @param names of the members that may hold it
+ * @throws GatewayError `validation_failed`
+ */
+export function readCap(members: JsonObject, names: readonly string[]): number | undefined {
+  const caps: number[] = [];
+  for (const name of names) {
+    const value = members[name] ?? undefined;
+    if (value === undefined) continue;
+    if (typeof value !== 'number' || !Number.isSafeInteger(value)) throw invalidField(name, 'must be a whole number');
+    caps.push(value);
+  }
+  // llama.cpp, LM Studio and others take such a number for no limit.
+  if (caps.some((cap) => cap < 1)) return undefined;
+  // Servers differ in which one counts where several are there.
+  return caps.length === 0 ? undefined : Math.max(...caps);
+}
+
 /** @throws GatewayError `validation_failed` */
-export function readCount(members: JsonObject, name: string, max = Number.MAX_SAFE_INTEGER): number | undefined {
+export function readCount(members: JsonObject, name: string, max: number): number | undefined {
   const value = members[name] ?? undefined;
   if (value === undefined) return undefined;
   if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= max) return value;
-  throw invalidField(
-    name,
-    max === Number.MAX_SAFE_INTEGER ? 'must be a whole number above 0' : `must be between 1 and ${max}`,
-  );
+  throw invalidField(name, `must be between 1 and ${max}`);
 }

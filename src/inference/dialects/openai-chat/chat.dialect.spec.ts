@@ -49,6 +49,7 @@ describe('the bound of a chat', () => {
     ['{"model":"m","max_tokens":10}', 10],
     ['{"model":"m","max_completion_tokens":10,"max_tokens":20}', 20],
     ['{"model":"m","max_completion_tokens":10,"n":3}', 30],
+    ['{"model":"m","max_tokens":10,"n_predict":25}', 25],
   ])('of %s is %d tokens of output', (text, output) => {
     expect(openaiChat.estimate(callOf(text))).toMatchObject({ counts: { output }, unbounded: undefined });
   });
@@ -60,6 +61,9 @@ describe('the bound of a chat', () => {
   it.each([
     ['{"model":"m"}', 'max_completion_tokens'],
     ['{"model":"m","max_tokens":null}', 'max_completion_tokens'],
+    ['{"model":"m","max_tokens":-1}', 'max_completion_tokens'],
+    ['{"model":"m","max_tokens":5,"n_predict":-1}', 'max_completion_tokens'],
+    ['{"model":"m","max_tokens":0,"max_completion_tokens":9}', 'max_completion_tokens'],
     ['{"model":"m","max_tokens":1,"web_search_options":{}}', 'web_search_options'],
     ['{"model":"m","max_tokens":1,"messages":[{"content":[{"file":{"file_id":"f"}}]}]}', 'messages'],
   ])('is not there for %s: %s', (text, field) => {
@@ -72,7 +76,7 @@ it.each([
   ['{"model":7}', 'model'],
   ['{"model":""}', 'model'],
   ['{"model":"m","stream":"true"}', 'stream'],
-  ['{"model":"m","max_tokens":0}', 'max_tokens'],
+  ['{"model":"m","n_predict":[]}', 'n_predict'],
   ['{"model":"m","max_tokens":"9"}', 'max_tokens'],
   ['{"model":"m","max_completion_tokens":1.5}', 'max_completion_tokens'],
   ['{"model":"m","n":129}', 'n'],

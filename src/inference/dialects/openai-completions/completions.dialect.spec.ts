@@ -26,15 +26,15 @@ describe('the bound of a completion', () => {
     expect(openaiCompletions.estimate(callOf(text))).toMatchObject({ counts: { output }, unbounded: undefined });
   });
 
-  it('is not there without a cap', () => {
-    expect(openaiCompletions.estimate(callOf('{"model":"m","prompt":"one"}')).unbounded).toBe('max_tokens');
+  it.each(['"x":1', '"max_tokens":0', '"max_tokens":9,"n_predict":-1'])('is not there with %s', (more) => {
+    expect(openaiCompletions.estimate(callOf(`{"model":"m","prompt":"one",${more}}`)).unbounded).toBe('max_tokens');
   });
 });
 
 it.each([
   ['{"prompt":"one"}', 'model'],
   ['{"model":"m","best_of":0}', 'best_of'],
-  ['{"model":"m","max_tokens":-1}', 'max_tokens'],
+  ['{"model":"m","max_tokens":-1.5}', 'max_tokens'],
   ['{"model":"m","stream":"yes"}', 'stream'],
 ])('refuses %s, and names %s', (text, param) => {
   expect(() => callOf(text)).toThrow(expect.objectContaining({ code: 'validation_failed', param }));

@@ -7,10 +7,12 @@ import { CHAT_ANSWER } from '../openai-chat/chat-answer.js';
 import { openaiHeaders } from '../openai-headers.js';
 import { type BoundMembers, readOpenaiInput } from '../openai-input.js';
 import { askingForUsage, asksForUsage, readStreamOptions, type StreamForm } from '../openai-stream-usage.js';
-import { outputBound, readCount } from '../output-bound.js';
+import { outputBound, readCap, readCount } from '../output-bound.js';
 import { readModel, readSwitch } from '../read-facts.js';
 import { countPrompts } from './count-prompts.js';
 
+/** The second is llama.cpp's own, which counts before the other there. */
+const CAPS = ['max_tokens', 'n_predict'] as const;
 /** OpenAI's own maximum. */
 const MAX_CHOICES = 128;
 const BOUND_MEMBERS: BoundMembers = { unbounded: new Set(), unseen: new Set() };
@@ -27,7 +29,7 @@ export const openaiCompletions: Dialect<CompletionsFacts> = {
   slug: 'openai-completions',
   endpoint: 'completions',
   uses: [],
-  members: new Set(['model', 'stream', 'stream_options', 'max_tokens', 'n', 'best_of']),
+  members: new Set(['model', 'stream', 'stream_options', 'n', 'best_of', ...CAPS]),
   readFacts,
   estimate,
   headersOf: openaiHeaders,
@@ -42,7 +44,7 @@ function readFacts(members: JsonObject): CompletionsFacts {
     model: readModel(members),
     isStream: readSwitch(members, 'stream'),
     streamOptions: readStreamOptions(members),
-    outputCap: readCount(members, 'max_tokens'),
+    outputCap: readCap(members, CAPS),
     choices: Math.max(choices, readCount(members, 'best_of', MAX_CHOICES) ?? 1),
   };
 }

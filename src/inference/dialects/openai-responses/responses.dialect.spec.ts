@@ -90,6 +90,7 @@ describe('the bound of a response', () => {
 
   it.each([
     ['"x":1', 'max_output_tokens'],
+    ['"max_output_tokens":0', 'max_output_tokens'],
     ['"max_output_tokens":9,"background":true', 'background'],
     ['"max_output_tokens":9,"previous_response_id":"resp_1"', 'input'],
     ['"max_output_tokens":9,"conversation":{"id":"conv_1"}', 'input'],
@@ -113,7 +114,7 @@ describe('the bound of a response', () => {
 it.each([
   ['{"input":"Hi"}', 'model'],
   ['{"model":"m","background":1}', 'background'],
-  ['{"model":"m","max_output_tokens":0}', 'max_output_tokens'],
+  ['{"model":"m","max_output_tokens":0.5}', 'max_output_tokens'],
   ['{"model":"m","Background":true}', 'Background'],
 ])('refuses %s, and names %s', (text, param) => {
   expect(() => callOf(text)).toThrow(expect.objectContaining({ code: 'validation_failed', param }));

@@ -6,7 +6,7 @@ import { type AnswerForm, AnswerMeter } from '../answer-meter.js';
 import type { Dialect, InferenceCall, InferenceFacts, RelayedRequest } from '../dialect.types.js';
 import { openaiHeaders } from '../openai-headers.js';
 import { type BoundMembers, readOpenaiInput } from '../openai-input.js';
-import { outputBound, readCount } from '../output-bound.js';
+import { outputBound, readCap } from '../output-bound.js';
 import { readModel, readSwitch } from '../read-facts.js';
 import { readResponsesUsage } from './responses-usage.js';
 
@@ -49,7 +49,7 @@ export const openaiResponses: Dialect<ResponsesFacts> = {
   readFacts: (members: JsonObject): ResponsesFacts => ({
     model: readModel(members),
     isStream: readSwitch(members, 'stream'),
-    outputCap: readCount(members, 'max_output_tokens'),
+    outputCap: readCap(members, ['max_output_tokens']),
     isInBackground: readSwitch(members, 'background'),
   }),
   estimate,
