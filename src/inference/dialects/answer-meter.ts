@@ -1,3 +1,4 @@
+import { BodyBuffer } from '../../common/http/body-buffer.js';
 import { isObject, type JsonObject, parseForeignJson, withoutByteOrderMark } from '../../common/json/read.js';
 import { endOfString, QUOTE } from '../../common/json/scan.js';
 import type { ReportedUsage, StreamMeter } from '../../gateway/billable-use.js';
@@ -43,6 +44,8 @@ export class AnswerMeter implements StreamMeter {
   #mode: PriceMode | undefined;
   #outputBytes = 0;
   #isWhole: boolean | undefined;
+  /** Of a whole answer. */
+  readonly #pieces = new BodyBuffer();
   #needsId: boolean;
   #isRefusal = false;
   /** Whether the last event went on, and whether it ended in CR: the LF of its CRLF may begin the next piece. */
@@ -57,23 +60,23 @@ export class AnswerMeter implements StreamMeter {
   }
 
   push(chunk: Buffer): Buffer {
-    // A whole answer comes in one piece.
-    this.#isWhole ??= withoutByteOrderMark(chunk).find((byte) => byte > SPACE) === OPEN_BRACE;
+    this.#isWhole ??= isWhole(chunk);
+    // Only spaces so far.
+    if (this.#isWhole === undefined) return chunk;
     if (this.#isWhole) {
-      const answer = parseForeignJson(chunk);
-      if (isObject(answer)) {
-        this.#noteId(answer);
-        this.#mode = servedMode(answer);
-        this.#counts = this.form.usageIn(answer, undefined);
-        this.#isRefusal = this.#counts === undefined && isRefusal(answer);
-      }
+      // It comes in one piece, unless its server calls it a stream.
+      const isFirst = this.#pieces.size === 0;
+      if (!(isFirst && this.#readWhole(chunk)) && this.#pieces.size < MAX_EVENT_BYTES) this.#pieces.push(chunk);
       return chunk;
     }
     return this.options.hidesUsage ? this.#passEvents(chunk) : this.#watchEvents(chunk);
   }
 
   end(): Buffer {
-    if (this.#isWhole === true) return NO_BYTES;
+    if (this.#isWhole === true) {
+      if (this.#pieces.size > 0) this.#readWhole(this.#pieces.take());
+      return NO_BYTES;
+    }
     // Some servers end their last event without an empty line.
     const rest = this.#events.rest();
     const passed = this.#passed(rest);
@@ -120,6 +123,16 @@ export class AnswerMeter implements StreamMeter {
     return event.subarray(start, this.#wentOn ? undefined : ofLast);
   }
 
+  #readWhole(text: Buffer): boolean {
+    const answer = parseForeignJson(text);
+    if (!isObject(answer)) return false;
+    this.#noteId(answer);
+    this.#mode = servedMode(answer);
+    this.#counts = this.form.usageIn(answer, undefined);
+    this.#isRefusal = this.#counts === undefined && isRefusal(answer);
+    return true;
+  }
+
   #noteId(message: JsonObject): void {
     const id = this.#needsId ? this.form.idIn?.(message) : undefined;
     if (id === undefined) return;
@@ -141,6 +154,12 @@ export class AnswerMeter implements StreamMeter {
     this.#counts = counts;
     return this.form.isUsageAlone?.(message) === true;
   }
+}
+
+/** Whether an answer is one JSON object; undefined while nothing of it has come. */
+function isWhole(beginning: Buffer): boolean | undefined {
+  const isOfText = (byte: number): boolean => byte > SPACE;
+  return beginning.some(isOfText) ? withoutByteOrderMark(beginning).find(isOfText) === OPEN_BRACE : undefined;
 }
 
 /** Some providers send an error with the status of a success. It costs nothing, as with any other status. */

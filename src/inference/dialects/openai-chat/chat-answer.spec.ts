@@ -106,6 +106,19 @@ describe('a whole answer', () => {
     expect(meter.usage.counts).toMatchObject({ input: 9, output: 5 });
   });
 
+  it('is read in pieces where its server calls it a stream, up to a size', () => {
+    const text = ' {"usage":{"prompt_tokens":9,"completion_tokens":5},"x":"{}"}';
+    for (let cut = 0; cut <= text.length; cut += 1) {
+      const meter = new AnswerMeter(CHAT_ANSWER, HIDING);
+      expect(pass(meter, split(text, [cut]))).toBe(text);
+      expect(meter.usage.counts).toMatchObject({ input: 9, output: 5 });
+    }
+    const meter = new AnswerMeter(CHAT_ANSWER, ASKED);
+    const long = text.replace('{}', 'x'.repeat(9 * 1024 * 1024));
+    expect(pass(meter, split(long, [5_000_000, 8_400_000]))).toBe(long);
+    expect(meter.usage).toEqual({ counts: {}, isComputed: true });
+  });
+
   it.each([
     ['{"error":{"message":"busy","code":504}}', { counts: { input: 0, output: 0 }, isComputed: true }],
     ['{"error":{"message":"busy"},"choices":[{}]}', { counts: {}, isComputed: true }],
