@@ -22,10 +22,14 @@ const ENDPOINTS: Readonly<Record<CorpusDialect, string>> = {
   chat: '/v1/chat/completions',
   completions: '/v1/completions',
   responses: '/v1/responses',
+  compact: '/v1/responses/compact',
+  input_tokens: '/v1/responses/input_tokens',
   messages: '/v1/messages',
   count_tokens: '/v1/messages/count_tokens',
   embeddings: '/v1/embeddings',
 };
+/** Their calls are not in the ledger. */
+const FREE: ReadonlySet<CorpusDialect> = new Set(['count_tokens', 'input_tokens']);
 const METERS: Readonly<Partial<Record<CorpusDialect, (form: CorpusForm) => StreamMeter>>> = {
   chat: meterOf(openaiChat),
   completions: meterOf(openaiCompletions),
@@ -144,7 +148,7 @@ async function checkAll(forms: readonly (readonly [string, CorpusForm])[], way: 
   await gateway.app.dataSource.query('DELETE FROM usage_events');
   const traces = new Map<string, string>();
   await forEvery(forms, async (form) => void traces.set(form.name, await check(form, way)));
-  const metered = forms.filter(([, { dialect }]) => dialect !== 'count_tokens');
+  const metered = forms.filter(([, { dialect }]) => !FREE.has(dialect));
   const rows = await gateway.books.ledger(metered.length);
   expect(rows).toHaveLength(metered.length);
   const byTrace = new Map(rows.map((row) => [row.traceId, row]));

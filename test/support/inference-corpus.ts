@@ -6,7 +6,16 @@ import { QUANTITY_UNITS, type QuantitiesJson, type QuantityUnit } from '../../sr
 
 const FOLDER = 'test/inference-corpus';
 
-export const CORPUS_DIALECTS = ['chat', 'completions', 'responses', 'messages', 'count_tokens', 'embeddings'] as const;
+export const CORPUS_DIALECTS = [
+  'chat',
+  'completions',
+  'responses',
+  'compact',
+  'input_tokens',
+  'messages',
+  'count_tokens',
+  'embeddings',
+] as const;
 export type CorpusDialect = (typeof CORPUS_DIALECTS)[number];
 
 /** One request of a client, and one answer of a provider. */
@@ -68,6 +77,17 @@ const DEFAULTS: Readonly<Record<CorpusDialect, Defaults>> = {
       '{"id":"resp_1","object":"response","status":"completed","output":[{"type":"message","id":"msg_1","role":"assistant",' +
       '"content":[{"type":"output_text","text":"Loire","annotations":[]}]}],"usage":{"input_tokens":11,"output_tokens":3,"total_tokens":14}}',
     usage: 'input=11 output=3',
+  },
+  compact: {
+    request: '{"model":"m","input":"Name a river."}',
+    answer:
+      '{"id":"resp_1","object":"response.compaction","output":[],"usage":{"input_tokens":11,"output_tokens":3,"total_tokens":14}}',
+    usage: 'input=11 output=3',
+  },
+  input_tokens: {
+    request: '{"model":"m","input":"Name a river."}',
+    answer: '{"object":"response.input_tokens","input_tokens":11}',
+    usage: '',
   },
   messages: {
     request: `{"model":"m","max_tokens":4000,${TEXT}}`,
