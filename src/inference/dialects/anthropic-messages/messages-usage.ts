@@ -58,7 +58,8 @@ function atLeast(totals: Figures, iterations: Figures): Figures {
     if (figure !== undefined) all[unit] = Math.max(all[unit] ?? 0, figure);
   }
   // Either may have the writes in one sum.
-  if (writesIn(iterations) < writesIn(totals)) return all;
+  const written = writesIn(iterations);
+  if (written === 0 || written < writesIn(totals)) return all;
   return { ...all, cache_write_5m: iterations.cache_write_5m, cache_write_1h: iterations.cache_write_1h };
 }
 

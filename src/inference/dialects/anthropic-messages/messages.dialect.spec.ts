@@ -99,6 +99,7 @@ describe('the usage of messages', () => {
     expect(read({ ...totals, iterations: [compaction, message] })).toEqual(all);
     expect(read({ input_tokens: 0, output_tokens: 0, iterations: [compaction] })).toMatchObject({ input: 144 });
     expect(read({ ...totals, iterations: [] })).toEqual({ input: 10, output: 5 });
+    expect(read({ ...totals, ...written(0), iterations: [message] })).toMatchObject({ cache_write_5m: 0 });
     expect(read({ input_tokens: 500, output_tokens: 5, iterations: [message] })).toEqual({ input: 500, output: 5 });
   });
 
