@@ -13,6 +13,7 @@ import { McpCallOutcomes1795690200000 } from './1795690200000-mcp-call-outcomes.
 import { PinnedTools1795690300000 } from './1795690300000-pinned-tools.js';
 import { CallsWithoutABound1795690400000 } from './1795690400000-calls-without-a-bound.js';
 import { ModelRoutes1795690500000 } from './1795690500000-model-routes.js';
+import { OutputsOfModelRoutes1795690600000 } from './1795690600000-outputs-of-model-routes.js';
 
 /** In order of application. Classes, not file patterns: the same list works from source, build and tests. */
 export const MIGRATIONS = [
@@ -31,4 +32,5 @@ export const MIGRATIONS = [
   PinnedTools1795690300000,
   CallsWithoutABound1795690400000,
   ModelRoutes1795690500000,
+  OutputsOfModelRoutes1795690600000,
 ] as const;

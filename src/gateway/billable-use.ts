@@ -47,6 +47,12 @@ export interface MeteredUse {
   /** As requested. */
   readonly model: string;
   estimate(): UsageEstimate;
+  /**
+   * Gets the output for which the usage limits have room, before they refuse the call.
+   * @param tokens of all its answers
+   * @param bound of the estimate
+   */
+  readonly noteOutputRoom?: ((tokens: number, bound: number) => void) | undefined;
 }
 
 /** A use whose answer is read whole. */

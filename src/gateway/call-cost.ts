@@ -77,6 +77,24 @@ function isWhollyPriced({ unit, counts }: UsageEstimate, prices: readonly Price[
   return QUANTITY_UNITS.every((used) => counts[used] === undefined || priceOf(used, base) !== undefined);
 }
 
+/** The most output with which a call fits, which fits with none. @param fits for what it would use */
+export function outputThatFits(
+  estimate: UsageEstimate,
+  prices: readonly Price[],
+  fits: (bound: UsageFigures) => boolean,
+): number {
+  const fitsWith = (output: number): boolean =>
+    fits(costOfEstimate({ ...estimate, counts: { ...estimate.counts, output } }, prices).bound);
+  let [most, tooMuch] = [0, (estimate.counts.output ?? 0) + 1];
+  if (!fitsWith(0)) return 0;
+  while (tooMuch - most > 1) {
+    const middle = Math.floor((most + tooMuch) / 2);
+    if (fitsWith(middle)) most = middle;
+    else tooMuch = middle;
+  }
+  return most;
+}
+
 /** What a report above the bound is charged with: its own figures, or those of the bound. */
 export type AboveBound = 'reported' | 'capped';
 

@@ -6,13 +6,13 @@ import { decimalsOf, fromUnits } from '../policies/limits.js';
 import type { QuantityUnit } from '../usage/units.js';
 import type { BucketState, Charge, ReserveOutcome } from '../usage/usage-store.types.js';
 
-type Refused = Exclude<ReserveOutcome, { readonly kind: 'admitted' }>;
+export type RefusedReservation = Exclude<ReserveOutcome, { readonly kind: 'admitted' }>;
 
 const RETRY_AFTER_SECONDS = '1';
 
 /** The answer to a call that its usage limits refuse. Names the first limit in the way, lists them all. */
 export function refusalOf(
-  { kind, failing }: Refused,
+  { kind, failing }: RefusedReservation,
   charges: readonly Charge[],
   policies: readonly CompiledPolicy[],
 ): GatewayError {
@@ -81,7 +81,7 @@ function limitHeaders(
 }
 
 /** SDKs try 429 again after the wait, and would try 412 for nothing. */
-function retryHeaders(kind: Refused['kind']): Readonly<Record<string, string>> {
+function retryHeaders(kind: RefusedReservation['kind']): Readonly<Record<string, string>> {
   return kind === 'contended' ? { 'retry-after': RETRY_AFTER_SECONDS } : DO_NOT_RETRY;
 }
 
@@ -102,7 +102,7 @@ function describe(
   };
 }
 
-function sentenceOf(kind: Refused['kind'], { name, policy_id, value_key }: ExhaustedLimit): string {
+function sentenceOf(kind: RefusedReservation['kind'], { name, policy_id, value_key }: ExhaustedLimit): string {
   const policy = name === null ? `The usage limit ${policy_id}` : `The usage limit "${name}"`;
   switch (kind) {
     case 'exceeded':
@@ -114,7 +114,7 @@ function sentenceOf(kind: Refused['kind'], { name, policy_id, value_key }: Exhau
   }
 }
 
-function leftOf({ limit, used, reserved }: BucketState): bigint {
+export function leftOf({ limit, used, reserved }: BucketState): bigint {
   const left = limit - used - reserved;
   return left > 0n ? left : 0n;
 }

@@ -19,10 +19,19 @@ import {
   type UsageFigures,
   type UsageStore,
 } from '../usage/usage-store.types.js';
+import { amountOf } from '../usage/usage-work.js';
 import { isWithinBound, largestQuantities, type Quantities, toQuantitiesJson } from '../usage/units.js';
-import type { ReportedUsage, StreamMeter, UsageEstimate } from './billable-use.js';
-import { type AboveBound, boundOf, type CallCost, costOfReport, NOTHING, rateOfNothing } from './call-cost.js';
-import { refusalOf, remainingOf } from './limit-refusal.js';
+import type { MeteredUse, ReportedUsage, StreamMeter, UsageEstimate } from './billable-use.js';
+import {
+  type AboveBound,
+  boundOf,
+  type CallCost,
+  costOfReport,
+  NOTHING,
+  outputThatFits,
+  rateOfNothing,
+} from './call-cost.js';
+import { leftOf, refusalOf, type RefusedReservation, remainingOf } from './limit-refusal.js';
 import { type MonitoredRefusal, monitoredRefusal } from './monitored-limits.js';
 import type { ProviderContext } from './provider-context.decorator.js';
 import { assertNever } from '../common/assert-never.js';
@@ -60,6 +69,7 @@ export interface CallPlan {
   /** What a lease is longer than its call can be. */
   readonly leaseMarginMs: number;
   readonly counts: UsageCounts;
+  readonly noteOutputRoom: MeteredUse['noteOutputRoom'];
 }
 
 /**
@@ -234,11 +244,27 @@ export class MeteredCall implements AttemptObserver {
       throw new GatewayError('store_unavailable', { cause, reason: 'usage' });
     });
     facts.limit_decision ??= outcome.kind;
-    if (outcome.kind !== 'admitted') throw refusalOf(outcome, reservation.charges, policies);
+    if (outcome.kind !== 'admitted') {
+      this.noteOutputRoom(outcome, reservation.charges);
+      throw refusalOf(outcome, reservation.charges, policies);
+    }
     this.open = reservation;
     if (this.newMeter !== undefined) this.renewLease(reservation);
     this.tellRemaining(outcome, reservation.charges);
     this.noteMonitored(monitoredRefusal(reservation, outcome.buckets));
+  }
+
+  private noteOutputRoom({ failing }: RefusedReservation, charges: readonly Charge[]): void {
+    const { estimate, cost, noteOutputRoom } = this.plan;
+    const { output: bound } = estimate.counts;
+    if (noteOutputRoom === undefined || bound === undefined) return;
+    const room = outputThatFits(estimate, cost.prices, (figures) =>
+      failing.every((state) => {
+        const charge = charges.find(({ policyId }) => policyId === state.policyId);
+        return charge !== undefined && amountOf(figures, charge) <= leftOf(state);
+      }),
+    );
+    noteOutputRoom(room, bound);
   }
 
   /** The attempt, dated by the current time less its duration so far. */

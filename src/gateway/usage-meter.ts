@@ -101,10 +101,9 @@ export class UsageMeter implements BeforeApplicationShutdown {
       const model = credential.options.base_model ?? use.model;
       const units = measuredUnits(estimate);
       const prices = this.prices.pricesFor(organisationId, provider.slug, model, this.clock.now(), units);
-      const facts = factsOf(context, use);
       const sold = { provider: provider.slug, model };
-      if (!(prices instanceof Promise)) return this.plan(context, facts, estimate, { ...sold, prices });
-      return prices.then((found) => this.plan(context, facts, estimate, { ...sold, prices: found })).catch(this.fail);
+      if (!(prices instanceof Promise)) return this.plan(context, use, estimate, { ...sold, prices });
+      return prices.then((found) => this.plan(context, use, estimate, { ...sold, prices: found })).catch(this.fail);
     } catch (error) {
       return this.fail(error);
     }
@@ -114,12 +113,8 @@ export class UsageMeter implements BeforeApplicationShutdown {
     await this.running.idle(END_MS);
   }
 
-  private plan(
-    context: ProviderContext,
-    facts: PolicyAttributes,
-    estimate: UsageEstimate,
-    sold: SoldModel,
-  ): MeteredCall {
+  private plan(context: ProviderContext, use: MeteredUse, estimate: UsageEstimate, sold: SoldModel): MeteredCall {
+    const facts = factsOf(context, use);
     const cost = costOfEstimate(estimate, sold.prices ?? NO_PRICES);
     const isUnpriced = !cost.isPriced;
     if (isUnpriced) this.prices.countMissing(sold.provider);
@@ -147,7 +142,9 @@ export class UsageMeter implements BeforeApplicationShutdown {
     };
     const { USAGE_LEASE_MARGIN_MS: leaseMarginMs } = this.config;
     const timeoutMs = timeoutMsOf(context.virtualKey.credential.options, this.config);
-    const plan = { facts, dimensions, policiesNow, estimate, cost, timeoutMs, leaseMarginMs, counts: this.prices };
+    const { noteOutputRoom } = use;
+    const limits = { policiesNow, timeoutMs, leaseMarginMs, noteOutputRoom };
+    const plan = { facts, dimensions, estimate, cost, counts: this.prices, ...limits };
     return new MeteredCall(plan, context, this.store, this.clock, this.running);
   }
 

@@ -13,13 +13,16 @@ const HEADER = 'x-gateway-virtual-key';
 const PREFIXED = /^(?<at>@?)(?<slug>[a-zA-Z0-9_-]{1,255})\/(?<model>.+)$/s;
 const MAX_NAMES = 20;
 
+/** Of a model route, what its calls depend on. */
+export type UsedRoute = Pick<KnownRoute, 'name' | 'output'>;
+
 /** Where a request goes. */
 export interface Destination {
   readonly virtualKey: UsableVirtualKey;
   /** As its provider knows it; undefined where the request names none. */
   readonly model: string | undefined;
-  /** The name of the model route that leads here. */
-  readonly route?: string;
+  /** The model route that leads here. */
+  readonly route?: UsedRoute;
 }
 
 interface Prefixed {
@@ -89,14 +92,14 @@ export class VirtualKeyFinder {
   }
 
   /** The first target that can be used. */
-  private async byRoute(principal: Principal, { name, targets }: KnownRoute): Promise<Destination> {
+  private async byRoute(principal: Principal, route: KnownRoute): Promise<Destination> {
     let failure: GatewayError | undefined;
-    for (const { virtualKeyId, model } of targets) {
+    for (const { virtualKeyId, model } of route.targets) {
       try {
         const virtualKey = await this.virtualKeys.findById(principal, virtualKeyId, this.now());
         if (virtualKey === undefined) continue;
-        if (mayUse(principal, virtualKey) && mayUseModel(principal, virtualKey, model, name))
-          return { virtualKey, model, route: name };
+        if (mayUse(principal, virtualKey) && mayUseModel(principal, virtualKey, model, route.name))
+          return { virtualKey, model, route };
         failure ??= new GatewayError('model_not_allowed', { param: 'model' });
       } catch (error) {
         // Its credential cannot be read.

@@ -8,7 +8,7 @@ import { withMember } from '../common/json/scan.js';
 import { contextOf } from '../telemetry/request-context.js';
 import type { UsableVirtualKey } from '../virtual-keys/virtual-key.cache.js';
 import { assertModelAllowed } from './model-access.js';
-import { VirtualKeyFinder } from './virtual-key.finder.js';
+import { type UsedRoute, VirtualKeyFinder } from './virtual-key.finder.js';
 
 declare module 'express-serve-static-core' {
   interface Request {
@@ -22,8 +22,8 @@ declare module 'express-serve-static-core' {
 /** What a caller calls its model. */
 export interface ModelNames {
   readonly requested: string;
-  /** The name of a model route, if it is one. */
-  readonly route: string | undefined;
+  /** The model route of that name, if it is one. */
+  readonly route: UsedRoute | undefined;
 }
 
 const MODEL = 'model';
@@ -53,7 +53,7 @@ export class VirtualKeyGuard implements CanActivate {
       if (model === undefined) return true;
       known.noteModel(model);
       if (named !== undefined) request.modelNames = { requested: named, route };
-      assertModelAllowed(principal, virtualKey, model, route);
+      assertModelAllowed(principal, virtualKey, model, route?.name);
       if (FITS_A_HEADER.test(model)) response.setHeader('x-gateway-model', model);
       return true;
     });

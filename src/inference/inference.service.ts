@@ -26,6 +26,7 @@ import { readModel } from './dialects/read-facts.js';
 import { openaiResponses } from './dialects/openai-responses/responses.dialect.js';
 import { requestedModes } from './dialects/service-mode.js';
 import { IsolatedCalls } from './isolated-calls.js';
+import { cappedCall, clampedCall, type OutputRoom } from './output-caps.js';
 
 const DIALECTS = [openaiChat, openaiCompletions, openaiResponses, openaiEmbeddings, anthropicMessages];
 /** Of an error of the provider, what its caller gets besides its body and status. */
@@ -37,6 +38,15 @@ interface Target {
   readonly path: string;
   readonly bytes: Buffer;
   readonly headers: Readonly<Record<string, string>>;
+}
+
+/** What is known of a call before it is sent. */
+interface PreparedCall<Facts extends InferenceFacts> {
+  readonly call: InferenceCall<Facts>;
+  readonly target: Target;
+  /** Of the body, that the dialect reads. */
+  readonly members: JsonObject;
+  readonly noteOutputRoom?: BillableStream['noteOutputRoom'];
 }
 
 /** Relays calls of models: the bytes of the caller to the provider, and those of the provider to the caller. */
@@ -65,13 +75,41 @@ export class InferenceService {
     noteLongAnswer(response);
     const target = await this.targetOf(dialect, context, facts.model, response.req.headers);
     const { provider, credential } = context.virtualKey;
-    const call = {
+    const asked = {
       facts,
       bytes: target.bytes,
       knownModel: modelFacts(provider.slug, credential.options.base_model ?? facts.model),
       hidesReasoning: provider.hidesReasoning === true,
+      refusesMaxTokens: provider.refusesMaxTokens === true,
     };
-    const body = provider.reportsStreamUsage === true ? target.bytes : dialect.bodyOf(call);
+    const output = context.modelNames?.route?.output;
+    const call = cappedCall(dialect, asked, output?.maxTokens, response);
+    let room: OutputRoom | undefined;
+    const noteOutputRoom = output?.isClamped === true ? noteRoom : undefined;
+    try {
+      await this.relay(dialect, context, { call, target, members, noteOutputRoom }, response);
+    } catch (error) {
+      const clamped = room === undefined ? undefined : clampedCall(dialect, call, room, response);
+      if (clamped === undefined) throw error;
+      // The decision that counts is the next one.
+      context.request.facts.limit_decision = undefined;
+      await this.relay(dialect, context, { call: clamped, target, members }, response);
+    }
+
+    function noteRoom(tokens: number, bound: number): void {
+      room = { tokens, bound };
+    }
+  }
+
+  private async relay<Facts extends InferenceFacts>(
+    dialect: Dialect<Facts>,
+    context: ProviderContext,
+    { call, target, members, noteOutputRoom }: PreparedCall<Facts>,
+    response: Response,
+  ): Promise<void> {
+    const { provider } = context.virtualKey;
+    const { facts } = call;
+    const body = provider.reportsStreamUsage === true ? call.bytes : dialect.bodyOf(call);
     let recorded: Promise<void> | undefined;
     const onId = (id: string): void => {
       if (dialect.creates === undefined) return;
@@ -84,6 +122,7 @@ export class InferenceService {
       model: facts.model,
       estimate: () => estimateOf(dialect, call, members),
       newMeter: () => dialect.newMeter(call, onId),
+      noteOutputRoom,
     };
     const streams = {
       takesEvents: facts.isStream,

@@ -11,7 +11,16 @@ export interface KnownRoute {
   readonly name: string;
   /** In the order in which they are tried. */
   readonly targets: readonly ModelTarget[];
+  readonly output: RouteOutput;
   readonly createdAt: Date;
+}
+
+/** What the calls of a route may write. */
+export interface RouteOutput {
+  /** null: no cap of its own. */
+  readonly maxTokens: number | null;
+  /** Whether a call that does not fit into its usage limits gets a lower cap. */
+  readonly isClamped: boolean;
 }
 
 /** Of one organisation, by name. */
@@ -23,8 +32,10 @@ export class ModelRouteCache extends StaleWhileRevalidateCache<KnownRoutes> {
   constructor(store: ModelRouteStore) {
     super(async (organisationId) => {
       const routes = new Map<string, KnownRoute[]>();
-      for (const { workspaceId, name, targets, createdAt } of await store.all(organisationId)) {
-        const route = { workspaceId, name, targets: inOrder(targets), createdAt };
+      for (const row of await store.all(organisationId)) {
+        const { workspaceId, name, targets, createdAt, maxOutputTokens, clampOutput } = row;
+        const output = { maxTokens: maxOutputTokens, isClamped: clampOutput };
+        const route = { workspaceId, name, targets: inOrder(targets), output, createdAt };
         const known = routes.get(name);
         if (known === undefined) routes.set(name, [route]);
         else known.push(route);

@@ -55,6 +55,14 @@ export class ModelRoute {
   @Column({ type: 'jsonb' })
   targets!: readonly ModelTarget[];
 
+  /** null: no cap of the route's own. */
+  @Column({ name: 'max_output_tokens', type: 'integer', nullable: true })
+  maxOutputTokens!: number | null;
+
+  /** Whether a call that does not fit into its usage limits gets a lower cap of its output. */
+  @Column({ name: 'clamp_output', type: 'boolean', default: false })
+  clampOutput!: boolean;
+
   @CreateDateColumn({ name: 'created_at', type: 'timestamptz' })
   readonly createdAt!: Date;
 

@@ -22,6 +22,10 @@ export class ModelRouteResponse {
   readonly description: string | null;
   /** Models of virtual keys: the first one that can be used takes the call. */
   readonly targets: ModelTargetResponse[];
+  /** The highest output cap of a call; null: that of the caller or the model. */
+  readonly max_output_tokens: number | null;
+  /** Whether a call that its usage limits leave no room for gets a lower output cap. */
+  readonly clamp_output: boolean;
   /** Unix seconds. */
   readonly created_at: number;
   /** Unix seconds. */
@@ -44,6 +48,8 @@ export function toModelRouteResponse(row: ModelRoute): ModelRouteResponse {
     name: row.name,
     description: row.description,
     targets: row.targets.map(({ virtualKey, model, order }) => ({ virtual_key: virtualKey, model, order })),
+    max_output_tokens: row.maxOutputTokens,
+    clamp_output: row.clampOutput,
     created_at: toUnixSeconds(row.createdAt),
     updated_at: toUnixSeconds(row.updatedAt),
   };

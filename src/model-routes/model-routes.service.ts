@@ -28,11 +28,17 @@ export class ModelRoutesService {
   async create(principal: Principal, dto: CreateModelRouteDto): Promise<ModelRoute> {
     const { organisationId } = principal;
     const workspaceId = await this.workspaces.resolveOrShared(principal, dto.workspace_id);
-    const { name, description = null } = dto;
+    const {
+      name,
+      description = null,
+      max_output_tokens: maxOutputTokens = null,
+      clamp_output: clampOutput = false,
+    } = dto;
     const saved = await withFreeSlug(dto.slug, name, (slug) =>
       this.store.manager.transaction(async (manager) => {
         const targets = await this.targetsOf(manager, { organisationId, workspaceId }, dto.targets);
-        const fields = { id: randomUUID(), organisationId, workspaceId, slug, name, description, targets };
+        const output = { maxOutputTokens, clampOutput };
+        const fields = { id: randomUUID(), organisationId, workspaceId, slug, name, description, targets, ...output };
         return this.store.create(manager, principal, fields, dto);
       }),
     );
@@ -49,12 +55,12 @@ export class ModelRoutesService {
   }
 
   async update(principal: Principal, ref: string, dto: UpdateModelRouteDto): Promise<ModelRoute> {
-    const { name, description } = dto;
+    const { name, description, max_output_tokens: maxOutputTokens, clamp_output: clampOutput } = dto;
     const fixed = await this.workspaces.fixedFieldsOf(principal, dto);
     const saved = await this.store.change(principal, ref, dto, async (row, manager) => {
       assertFixedFields(fixed, toModelRouteResponse(row));
       const targets = dto.targets && (await this.targetsOf(manager, row, dto.targets, row.targets));
-      return withoutUndefined({ name, description, targets });
+      return withoutUndefined({ name, description, targets, maxOutputTokens, clampOutput });
     });
     this.cache.forget(principal.organisationId);
     return saved;

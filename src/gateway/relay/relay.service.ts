@@ -233,7 +233,7 @@ function assertModels(
   if (route.models !== undefined && !isModelNamed) assertEveryModelAllowed(principal);
   const served = modelOf(body);
   for (const model of usedIds(body, 'model')) {
-    assertModelAllowed(principal, virtualKey, model, model === served ? modelNames?.route : undefined);
+    assertModelAllowed(principal, virtualKey, model, model === served ? modelNames?.route?.name : undefined);
   }
 }
 

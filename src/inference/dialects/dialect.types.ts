@@ -12,6 +12,10 @@ export interface InferenceFacts {
   /** As its provider knows it. */
   readonly model: string;
   readonly isStream: boolean;
+  /** Tokens that each answer may have; absent or undefined: the request has no cap. */
+  readonly outputCap?: number | undefined;
+  /** The lowest cap that the rest of the request allows. */
+  readonly leastOutputCap?: number | undefined;
 }
 
 /** What the estimate of a call rests on. */
@@ -23,6 +27,8 @@ export interface InferenceCall<Facts extends InferenceFacts = InferenceFacts> {
   readonly knownModel: ModelFacts | undefined;
   /** Whether the model may write tokens that the answer does not show. */
   readonly hidesReasoning: boolean;
+  /** Whether the provider refuses `max_tokens` of a chat. */
+  readonly refusesMaxTokens?: boolean;
 }
 
 /** A request in the form of a provider's API, which is relayed as it is. */
@@ -52,6 +58,8 @@ export interface Dialect<Facts extends InferenceFacts = InferenceFacts> extends 
   /** @throws GatewayError `validation_failed` */
   readFacts(members: JsonObject): Facts;
   estimate(call: InferenceCall<Facts>): UsageEstimate;
+  /** The same call with another output cap; absent: its answers take none. */
+  withOutputCap?: ((call: InferenceCall<Facts>, cap: number) => InferenceCall<Facts>) | undefined;
   /** The body for the provider: the caller's, but for what the gateway needs in the answer. */
   bodyOf(call: InferenceCall<Facts>): Buffer;
   /** @param onId gets the id of the answer as soon as it has come, where the dialect creates something */

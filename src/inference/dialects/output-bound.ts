@@ -1,6 +1,9 @@
 import { invalidField } from '../../common/errors/gateway.error.js';
+import { walkFields } from '../../common/json/fields.js';
 import type { JsonObject } from '../../common/json/read.js';
+import { withFirstMember, withMember } from '../../common/json/scan.js';
 import type { ModelFacts } from '../../usage/models/model-facts.js';
+import type { InferenceCall, InferenceFacts } from './dialect.types.js';
 
 /** Tokens that a number of answers have at most; undefined: there is no bound. */
 export function outputBound(
@@ -29,6 +32,26 @@ export function readCap(members: JsonObject, names: readonly string[]): number |
   if (caps.some((cap) => cap < 1)) return undefined;
   // Servers differ in which one counts where several are there.
   return caps.length === 0 ? undefined : Math.max(...caps);
+}
+
+/**
+ * The same call with another output cap.
+ * @param members that may hold the cap: all that are there get it, or the first one where none is
+ */
+export function withCap<Facts extends InferenceFacts>(
+  call: InferenceCall<Facts>,
+  members: readonly string[],
+  cap: number,
+): InferenceCall<Facts> {
+  const there = new Set<string>();
+  walkFields(call.bytes, ({ name, depth }) => {
+    if (depth === 1 && members.includes(name)) there.add(name);
+  });
+  let { bytes } = call;
+  for (const name of there) bytes = withMember(bytes, name, cap);
+  const [first] = members;
+  if (there.size === 0 && first !== undefined) bytes = withFirstMember(bytes, first, cap);
+  return { ...call, bytes, facts: { ...call.facts, outputCap: cap } };
 }
 
 /** @throws GatewayError `validation_failed` */

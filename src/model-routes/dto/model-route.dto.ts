@@ -1,4 +1,4 @@
-import { IsInt, IsString, IsUUID, Length, Matches, Max, MaxLength, Min } from 'class-validator';
+import { IsBoolean, IsInt, IsString, IsUUID, Length, Matches, Max, MaxLength, Min } from 'class-validator';
 import { ListOf } from '../../common/validation/bounded-fields.js';
 import { ReadOnlyFields } from '../../common/validation/fixed-fields.decorator.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
@@ -7,6 +7,7 @@ import { IsSlug } from '../../common/validation/slug.decorators.js';
 
 const MAX_TARGETS = 16;
 const MAX_ORDER = 1_000;
+const MAX_OUTPUT_TOKENS = 10_000_000;
 /** `@` begins the slug of a virtual key. */
 const NO_PREFIX = /^(?!@)/;
 const NO_PREFIX_MESSAGE = { message: '$property must not begin with @, which begins the slug of a virtual key' };
@@ -44,6 +45,18 @@ class ModelRouteFieldsDto {
   @MaxLength(1024)
   @IsStorable()
   readonly description?: string | null;
+
+  /** The highest output cap: a call with a higher one, or with none, gets this one. */
+  @OptionalOrNull()
+  @IsInt()
+  @Min(1)
+  @Max(MAX_OUTPUT_TOKENS)
+  readonly max_output_tokens?: number | null;
+
+  /** Lowers the output cap of a call to what its usage limits have room for, not below 1,024 tokens. */
+  @Optional()
+  @IsBoolean()
+  readonly clamp_output?: boolean;
 
   /** Required with an administrator's token; with an API key it can only be the key's own. */
   @Optional()

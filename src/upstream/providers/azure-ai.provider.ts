@@ -50,6 +50,7 @@ export const azureAi: Provider<AzureAiOptions> = {
     'anthropic-messages': () => '/anthropic/v1/messages',
   },
   hidesReasoning: true,
+  refusesMaxTokens: true,
   // The key is checked before the body, so a complaint about the empty body says that the key is good, for free.
   probe: { request: { method: 'POST', path: AZURE_RERANK_PATH, body: {} }, accepts: [400, 422] },
 };

@@ -39,6 +39,7 @@ export const azureOpenai: Provider<AzureOpenAiOptions> = {
     'openai-embeddings': (model, options) => modelPath(model, options, '/embeddings'),
   },
   hidesReasoning: true,
+  refusesMaxTokens: true,
   hasApiVersion: true,
   // Listing models is free and needs a valid key.
   probe: { request: { method: 'GET', path: '/models' }, accepts: [200] },

@@ -112,6 +112,7 @@ export function createBedrockProvider(
     },
     dialects: BEDROCK_DIALECTS,
     hidesReasoning: true,
+    refusesMaxTokens: true,
     refusesCredential: areCredentialsRefused,
     // AWS checks the signature before the body, so "your body is empty" (400) says that the credentials are good, for free.
     probe: { request: { method: 'POST', path: '/rerank', body: {} }, accepts: [400] },

@@ -43,6 +43,7 @@ export const openai: Provider<OpenAiOptions> = {
     'openai-embeddings': () => '/embeddings',
   },
   hidesReasoning: true,
+  refusesMaxTokens: true,
   // Listing models is free and needs a valid key.
   probe: { request: { method: 'GET', path: '/models' }, accepts: [200] },
 };

@@ -97,6 +97,8 @@ export interface Provider<Options extends BaseProviderOptions = BaseProviderOpti
   readonly reportsStreamUsage?: boolean;
   /** Whether requests may name the version of the API in the query's `api-version`. */
   readonly hasApiVersion?: boolean;
+  /** Whether its newer models refuse `max_tokens` of a chat, and take `max_completion_tokens` alone. */
+  readonly refusesMaxTokens?: boolean;
   /** Signs each attempt, for providers whose signature covers the body and the time. */
   signer?(credential: Credential<Options>): RequestSigner;
   /** Statuses besides 401 and 403 that mean that the credential was refused. */

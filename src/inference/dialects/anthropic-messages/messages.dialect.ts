@@ -7,6 +7,7 @@ import { ANTHROPIC_VERSION } from '../../../upstream/providers/anthropic.provide
 import type { Counts } from '../../../usage/units.js';
 import { type AnswerForm, AnswerMeter } from '../answer-meter.js';
 import type { Dialect, InferenceCall, InferenceFacts, RelayedRequest } from '../dialect.types.js';
+import { withCap } from '../output-bound.js';
 import { readModel, readSwitch } from '../read-facts.js';
 import { passRequestHeaders } from '../request-headers.js';
 import { readMessagesInput } from './messages-input.js';
@@ -47,9 +48,11 @@ export const anthropicMessages: Dialect<MessagesFacts> = {
     model: readModel(members),
     isStream: readSwitch(members, 'stream'),
     outputCap: readCap(members),
+    leastOutputCap: leastCap(members),
     thinks: thinksIn(members),
   }),
   estimate,
+  withOutputCap: (call, cap) => withCap(call, ['max_tokens'], cap),
   bodyOf: ({ bytes }) => bytes,
   headersOf,
   toErrorEvent: toMessagesErrorEvent,
@@ -74,6 +77,12 @@ function estimate({ facts, bytes, knownModel }: InferenceCall<MessagesFacts>): U
 function readCap({ max_tokens: cap }: JsonObject): number {
   if (typeof cap === 'number' && Number.isSafeInteger(cap) && cap >= 0) return cap;
   throw invalidField('max_tokens', 'must be a whole number');
+}
+
+/** Thoughts have a part of the output, which must be smaller than the whole. */
+function leastCap({ thinking }: JsonObject): number | undefined {
+  const budget = isObject(thinking) ? thinking['budget_tokens'] : undefined;
+  return typeof budget === 'number' ? budget + 1 : undefined;
 }
 
 function thinksIn({ thinking }: JsonObject): boolean {

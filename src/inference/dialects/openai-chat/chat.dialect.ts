@@ -5,7 +5,7 @@ import type { Dialect, InferenceCall } from '../dialect.types.js';
 import { openaiHeaders } from '../openai-headers.js';
 import { type BoundMembers, readOpenaiInput } from '../openai-input.js';
 import { askingForUsage, asksForUsage } from '../openai-stream-usage.js';
-import { outputBound } from '../output-bound.js';
+import { outputBound, withCap } from '../output-bound.js';
 import { CHAT_ANSWER } from './chat-answer.js';
 import { CHAT_MEMBERS, type ChatFacts, readChatFacts } from './chat-facts.js';
 
@@ -14,6 +14,9 @@ const BOUND_MEMBERS: BoundMembers = {
   unbounded: new Set(['web_search_options', 'search_parameters', 'plugins', 'models']),
   unseen: new Set(),
 };
+
+const OLD_CAPS_FIRST = ['max_tokens', 'max_completion_tokens'];
+const NEW_CAPS_FIRST = OLD_CAPS_FIRST.toReversed();
 
 export const openaiChat: Dialect<ChatFacts> = {
   slug: 'openai-chat',
@@ -27,6 +30,7 @@ export const openaiChat: Dialect<ChatFacts> = {
   readFacts: readChatFacts,
   estimate,
   headersOf: openaiHeaders,
+  withOutputCap: (call, cap) => withCap(call, call.refusesMaxTokens ? NEW_CAPS_FIRST : OLD_CAPS_FIRST, cap),
   bodyOf: ({ facts, bytes }) => askingForUsage(bytes, facts),
   toErrorEvent,
   newMeter: ({ facts, hidesReasoning }) =>

@@ -7,7 +7,7 @@ import { CHAT_ANSWER } from '../openai-chat/chat-answer.js';
 import { openaiHeaders } from '../openai-headers.js';
 import { type BoundMembers, readOpenaiInput } from '../openai-input.js';
 import { askingForUsage, asksForUsage, readStreamOptions, type StreamForm } from '../openai-stream-usage.js';
-import { outputBound, readCap, readCount } from '../output-bound.js';
+import { outputBound, readCap, readCount, withCap } from '../output-bound.js';
 import { readModel, readSwitch } from '../read-facts.js';
 import { countPrompts } from './count-prompts.js';
 
@@ -33,6 +33,7 @@ export const openaiCompletions: Dialect<CompletionsFacts> = {
   readFacts,
   estimate,
   headersOf: openaiHeaders,
+  withOutputCap: (call, cap) => withCap(call, ['max_tokens'], cap),
   bodyOf: ({ facts, bytes }) => askingForUsage(bytes, facts),
   toErrorEvent,
   newMeter: ({ facts, hidesReasoning }) => new AnswerMeter(ANSWER, { hidesUsage: asksForUsage(facts), hidesReasoning }),

@@ -6,7 +6,7 @@ import { type AnswerForm, AnswerMeter } from '../answer-meter.js';
 import type { Dialect, InferenceCall, InferenceFacts, RelayedRequest } from '../dialect.types.js';
 import { openaiHeaders } from '../openai-headers.js';
 import { type BoundMembers, readOpenaiInput } from '../openai-input.js';
-import { outputBound, readCap } from '../output-bound.js';
+import { outputBound, readCap, withCap } from '../output-bound.js';
 import { readModel, readSwitch } from '../read-facts.js';
 import { readResponsesUsage } from './responses-usage.js';
 
@@ -54,6 +54,7 @@ export const openaiResponses: Dialect<ResponsesFacts> = {
   }),
   estimate,
   headersOf: openaiHeaders,
+  withOutputCap: (call, cap) => withCap(call, ['max_output_tokens'], cap),
   bodyOf: ({ bytes }) => bytes,
   toErrorEvent: toFailedEvent,
   newMeter: ({ hidesReasoning }, onId) => new AnswerMeter(ANSWER, { hidesUsage: false, hidesReasoning, onId }),
@@ -63,6 +64,7 @@ export const openaiResponses: Dialect<ResponsesFacts> = {
 export const openaiCompaction: Dialect<ResponsesFacts> = {
   ...openaiResponses,
   suffix: '/compact',
+  withOutputCap: undefined,
   members: new Set(['model']),
   readFacts: (members) => ({ model: readModel(members), isStream: false, outputCap: undefined, isInBackground: false }),
   estimate: (call) => {

@@ -1,0 +1,47 @@
+import type { Response } from 'express';
+import type { Dialect, InferenceCall, InferenceFacts } from './dialects/dialect.types.js';
+
+/** No answer is cut shorter to make it fit. */
+const LEAST_CLAMPED = 1_024;
+const HEADER = 'x-gateway-max-tokens';
+
+/** The call with the cap of its model route, where its own is higher or missing. */
+export function cappedCall<Facts extends InferenceFacts>(
+  { withOutputCap }: Pick<Dialect<Facts>, 'withOutputCap'>,
+  call: InferenceCall<Facts>,
+  routeCap: number | null | undefined,
+  response: Pick<Response, 'setHeader'>,
+): InferenceCall<Facts> {
+  if (typeof routeCap !== 'number' || withOutputCap === undefined) return call;
+  if ((capOf(call) ?? Infinity) <= routeCap) return call;
+  response.setHeader(HEADER, routeCap);
+  return withOutputCap(call, routeCap);
+}
+
+/** For what the usage limits of a call have room. */
+export interface OutputRoom {
+  /** Of all answers of the call. */
+  readonly tokens: number;
+  /** What the call needed for them. */
+  readonly bound: number;
+}
+
+/** The call with a cap that fits into its usage limits; undefined: there is not enough room. */
+export function clampedCall<Facts extends InferenceFacts>(
+  { withOutputCap }: Pick<Dialect<Facts>, 'withOutputCap'>,
+  call: InferenceCall<Facts>,
+  { tokens, bound }: OutputRoom,
+  response: Pick<Response, 'setHeader'>,
+): InferenceCall<Facts> | undefined {
+  const before = capOf(call);
+  if (withOutputCap === undefined || before === undefined || bound === 0) return undefined;
+  const cap = Math.floor((tokens / bound) * before);
+  if (cap < Math.max(LEAST_CLAMPED, call.facts.leastOutputCap ?? 0)) return undefined;
+  response.setHeader(HEADER, cap);
+  return withOutputCap(call, cap);
+}
+
+/** Of each answer. */
+function capOf({ facts, knownModel }: InferenceCall): number | undefined {
+  return facts.outputCap ?? knownModel?.maxOutput;
+}
