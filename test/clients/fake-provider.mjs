@@ -1,8 +1,4 @@
-// A provider on loopback that is as strict as the real ones: a field that they do not have is an error.
-import { createServer } from 'node:http';
-import { once } from 'node:events';
-import { answerOfModel } from './fake-models.mjs';
-
+// Answers that are as strict as those of real providers: a field that they do not have is an error.
 const COHERE_FIELDS = new Set(['model', 'query', 'documents', 'top_n', 'max_tokens_per_doc', 'priority']);
 const VOYAGE_FIELDS = new Set(['model', 'query', 'documents', 'top_k', 'return_documents', 'truncation']);
 const BATCHES = Array.from({ length: 45 }, (_, index) => ({
@@ -12,31 +8,10 @@ const BATCHES = Array.from({ length: 45 }, (_, index) => ({
 }));
 const FILES = Array.from({ length: 145 }, (_, index) => ({ id: `file-${index}`, object: 'file' }));
 
-/** Starts the provider. `calls` has what it received, newest last. */
-export async function startProvider() {
-  const calls = [];
-  const server = createServer((request, response) => {
-    const chunks = [];
-    request.on('data', (chunk) => chunks.push(chunk));
-    request.on('end', () => {
-      const url = new URL(request.url, 'http://provider');
-      const text = Buffer.concat(chunks).toString();
-      const body = request.headers['content-type'] === 'application/json' ? JSON.parse(text) : text;
-      calls.push({ method: request.method, path: url.pathname, headers: request.headers, body });
-      const ofModel = answerOfModel(request.method, url.pathname, body);
-      if (ofModel?.events !== undefined) {
-        response.writeHead(200, { 'content-type': 'text/event-stream' });
-        for (const event of ofModel.events) response.write(event);
-        return response.end();
-      }
-      const [status, answer] =
-        ofModel === undefined ? answerTo(request.method, url, body) : [ofModel.status, ofModel.json];
-      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
-    });
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return { url: `http://127.0.0.1:${server.address().port}`, calls, close: () => server.close() };
+/** What the scripted provider of the demo does not have: reranking, batches, files and fine-tuning. */
+export function otherAnswer(method, url, body) {
+  const [status, json] = answerTo(method, url, body);
+  return { status, json };
 }
 
 function answerTo(method, url, body) {

@@ -1,22 +1,26 @@
 // Calls a running gateway with other people's clients, each as its users would: a new address, a gateway key, and a
 // model with the virtual key before it. The last line is "N passed, M failed".
 //   npm ci && node run.mjs [root of the repository]
-import { fileURLToPath } from 'node:url';
-import { startProvider } from './fake-provider.mjs';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { otherAnswer } from './fake-provider.mjs';
 import { CHAT_CLIENTS } from './chat-clients.mjs';
 import { OPENAI_CLIENTS } from './openai-clients.mjs';
 import { RERANK_CLIENTS } from './rerank-clients.mjs';
-import { runCases, startGateway } from './start-gateway.mjs';
+import { runCases } from './run-cases.mjs';
 
 const CASE_MS = 15_000;
 
 const root = process.argv[2] ?? fileURLToPath(new URL('../..', import.meta.url));
+const fromRoot = (file) => import(pathToFileURL(path.join(root, file)));
+const { startGateway } = await fromRoot('scripts/demo/gateway.mjs');
+const { startScriptedProvider } = await fromRoot('scripts/demo/scripted-provider.mjs');
 let passed = 0;
 let failed = 0;
 let gateway;
-const provider = await startProvider();
+const provider = await startScriptedProvider({ otherwise: otherAnswer });
 try {
-  gateway = await startGateway(root);
+  gateway = await startGateway({ EGRESS_ALLOW: '127.0.0.1' });
   const keys = await prepare(gateway);
   ({ passed, failed } = await runCases([...RERANK_CLIENTS, ...OPENAI_CLIENTS, ...CHAT_CLIENTS], CASE_MS, () => {
     provider.calls.length = 0;
