@@ -32,17 +32,6 @@ export async function runGateway(settings) {
   return { started: started(child), closed, stop };
 }
 
-/** A gateway that has started. */
-export async function startGateway(settings) {
-  const gateway = await runGateway(settings);
-  try {
-    return { ...(await gateway.started), stop: gateway.stop };
-  } catch (error) {
-    await gateway.stop();
-    throw error;
-  }
-}
-
 async function started(child) {
   const { url, adminKey } = await firstLines(child);
   const headers = { 'x-gateway-api-key': adminKey, 'content-type': 'application/json' };

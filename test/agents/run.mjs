@@ -19,7 +19,7 @@ const TASK = 'Use your tool for commands once, then say what it said.';
 const root = process.argv[2] ?? fileURLToPath(new URL('../..', import.meta.url));
 const fromRoot = (file) => import(pathToFileURL(path.join(root, file)));
 const { runCases } = await fromRoot('test/clients/run-cases.mjs');
-const { startGateway } = await fromRoot('scripts/demo/gateway.mjs');
+const { runGateway } = await fromRoot('scripts/demo/gateway.mjs');
 const { startScriptedProvider } = await fromRoot('scripts/demo/scripted-provider.mjs');
 const folder = mkdtempSync(path.join(tmpdir(), 'tollgate-agents-'));
 
@@ -83,8 +83,8 @@ const model = await startScriptedProvider();
 try {
   // npm ci has run no scripts, and this one puts the program of Claude Code into its place.
   await promisify(execFile)(process.execPath, [modulePath('@anthropic-ai/claude-code/install.cjs')]);
-  gateway = await startGateway({ EGRESS_ALLOW: '127.0.0.1' });
-  const context = await prepare(gateway);
+  gateway = await runGateway({ EGRESS_ALLOW: '127.0.0.1' });
+  const context = await prepare(await gateway.started);
   ({ passed, failed } = await runCases(AGENTS, AGENT_MS, () => {
     model.calls.length = 0;
     return { ...context, calls: model.calls };

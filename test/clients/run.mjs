@@ -13,18 +13,19 @@ const CASE_MS = 15_000;
 
 const root = process.argv[2] ?? fileURLToPath(new URL('../..', import.meta.url));
 const fromRoot = (file) => import(pathToFileURL(path.join(root, file)));
-const { startGateway } = await fromRoot('scripts/demo/gateway.mjs');
+const { runGateway } = await fromRoot('scripts/demo/gateway.mjs');
 const { startScriptedProvider } = await fromRoot('scripts/demo/scripted-provider.mjs');
 let passed = 0;
 let failed = 0;
 let gateway;
 const provider = await startScriptedProvider({ otherwise: otherAnswer });
 try {
-  gateway = await startGateway({ EGRESS_ALLOW: '127.0.0.1' });
-  const keys = await prepare(gateway);
+  gateway = await runGateway({ EGRESS_ALLOW: '127.0.0.1' });
+  const { url, ask } = await gateway.started;
+  const keys = await prepare(ask);
   ({ passed, failed } = await runCases([...RERANK_CLIENTS, ...OPENAI_CLIENTS, ...CHAT_CLIENTS], CASE_MS, () => {
     provider.calls.length = 0;
-    return { url: gateway.url, ...keys, sent: () => provider.calls.at(-1), calls: provider.calls };
+    return { url, ...keys, sent: () => provider.calls.at(-1), calls: provider.calls };
   }));
 } catch (error) {
   failed += 1;
@@ -36,7 +37,7 @@ console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);
 
 /** Virtual keys at the fake provider, and a key for clients that can send nothing else. */
-async function prepare({ ask }) {
+async function prepare(ask) {
   for (const [name, base_url] of [
     ['cohere', provider.url],
     ['voyage', provider.url],
