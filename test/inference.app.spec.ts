@@ -204,6 +204,39 @@ describe('a chat', () => {
     expect(answer.text).toContain('openai-compatible');
   });
 
+  it('streams from a server that refuses to be asked for usage, and then does not ask it', async () => {
+    const own = await gateway.virtualKey('openai-compatible');
+    const words = '{"error":{"message":"Unrecognized request argument supplied: stream_options"}}';
+    gateway.provider.replyWith((response, call) => {
+      const isAsked = call.body.includes('stream_options');
+      (isAsked ? text(words, 'application/json', 400) : stream(WORDS, DONE))(response, call);
+    });
+    const body = '{"model":"m", "stream":true,"messages":[]}';
+    for (let round = 1; round <= 2; round += 1) {
+      const answer = await plainly(gateway, own)('POST', '/chat/completions', { body });
+      expect([answer.status, answer.text]).toEqual([200, WORDS + DONE]);
+    }
+    const asking = body.replace('{', '{"stream_options":{"include_usage":true},');
+    expect(gateway.provider.calls.map((call) => call.body)).toEqual([asking, body, body]);
+    const rows = await gateway.books.ledger(3);
+    expect(rows.map(({ outcome, source }) => [outcome, source])).toEqual([
+      ['failed', 'computed'],
+      ['answered', 'computed'],
+      ['answered', 'computed'],
+    ]);
+  });
+
+  it.each([
+    ['the request is refused as it came too', '{"error":"stream_options"}', 400, 2],
+    ['the refusal is about something else', '{"error":"no such model"}', 400, 1],
+    ["the failure is the server's", '{"error":"stream_options"}', 500, 1],
+  ])('passes the refusal of a stream when %s', async (_when, words, status, calls) => {
+    gateway.provider.replyWith(text(words, 'application/json', status));
+    const answer = await ask('POST', '/chat/completions', { body: { model: 'm', stream: true, messages: MESSAGES } });
+    expect([answer.status, answer.text]).toEqual([status, words]);
+    expect(gateway.provider.calls).toHaveLength(calls);
+  });
+
   it('takes bodies up to a limit of their own', async () => {
     const content = 'x'.repeat(5 * 1024 * 1024);
     const answer = await ask('POST', '/chat/completions', { body: { model: 'm', messages: [{ content }] } });

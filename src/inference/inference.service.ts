@@ -26,6 +26,7 @@ import { readModel } from './dialects/read-facts.js';
 import { openaiResponses } from './dialects/openai-responses/responses.dialect.js';
 import { requestedModes } from './dialects/service-mode.js';
 import { IsolatedCalls } from './isolated-calls.js';
+import { StreamUsageRefusals } from './stream-usage-refusals.js';
 import { cappedCall, clampedCall, type OutputRoom } from './output-caps.js';
 
 const DIALECTS = [openaiChat, openaiCompletions, openaiResponses, openaiEmbeddings, anthropicMessages];
@@ -52,6 +53,8 @@ interface PreparedCall<Facts extends InferenceFacts> {
 /** Relays calls of models: the bytes of the caller to the provider, and those of the provider to the caller. */
 @Injectable()
 export class InferenceService {
+  private readonly usageRefusals = new StreamUsageRefusals();
+
   constructor(
     private readonly calls: ProviderCallService,
     private readonly isolated: IsolatedCalls,
@@ -130,9 +133,12 @@ export class InferenceService {
       sinkFor: (head: UpstreamHead) => (isStream(head) ? beginStream(dialect, response, head) : undefined),
     };
     await this.passingErrors(context, response, async (noteRefusal) => {
-      const sent = asItCame(response.req, { ...target, bytes: body });
-      const operation = operationOf(dialect, facts.model, sent, noteRefusal);
-      const answer = await this.calls.streamBillable(context, operation, use, streams);
+      const server = `${context.virtualKey.id} ${facts.model}`;
+      const bodies = { asking: body, plain: call.bytes };
+      const answer = await this.usageRefusals.send(server, bodies, noteRefusal, (bytes, note) => {
+        const sent = asItCame(response.req, { ...target, bytes });
+        return this.calls.streamBillable(context, operationOf(dialect, facts.model, sent, note), use, streams);
+      });
       if (answer.body === undefined) return;
       await recorded;
       reply(response, { ...answer, body: answer.body });

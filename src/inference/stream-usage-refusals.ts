@@ -1,0 +1,53 @@
+import { LRUCache } from 'lru-cache';
+import type { UpstreamAnswer } from '../upstream/upstream.types.js';
+
+const MAX_SERVERS = 10_000;
+const REMEMBERED_MS = 600_000;
+/** The member that asks, or its field. */
+const NAMED = /stream_options|include_usage/;
+
+type NoteRefusal = (answer: UpstreamAnswer) => void;
+
+/** The body of a request, which asks for the usage of its stream, and as its caller wrote it. */
+interface Bodies {
+  readonly asking: Buffer;
+  readonly plain: Buffer;
+}
+
+/**
+ * Servers that refuse to be asked for the usage of a stream, as older ones do. They get the request as its caller wrote it, which
+ * must not fail through the gateway alone.
+ */
+export class StreamUsageRefusals {
+  readonly #known = new LRUCache<string, true>({ max: MAX_SERVERS, ttl: REMEMBERED_MS });
+
+  /**
+   * @param server whose refusal is remembered for ten minutes
+   * @param noteRefusal gets the refusal that the caller is to have
+   */
+  async send<Answer>(
+    server: string,
+    { asking, plain }: Bodies,
+    noteRefusal: NoteRefusal,
+    send: (body: Buffer, noteRefusal: NoteRefusal) => Promise<Answer>,
+  ): Promise<Answer> {
+    if (asking === plain || this.#known.has(server)) return send(plain, noteRefusal);
+    let refused: UpstreamAnswer | undefined;
+    try {
+      return await send(asking, (answer) => void (refused = answer));
+    } catch (error) {
+      if (refused === undefined || !isAboutAsking(refused)) {
+        if (refused !== undefined) noteRefusal(refused);
+        throw error;
+      }
+    }
+    const answer = await send(plain, noteRefusal);
+    // Only a success shows that the option was the reason: a caller could bring about any words of a refusal.
+    this.#known.set(server, true);
+    return answer;
+  }
+}
+
+function isAboutAsking({ status, body }: UpstreamAnswer): boolean {
+  return (status === 400 || status === 422) && NAMED.test(body.toString('latin1'));
+}
