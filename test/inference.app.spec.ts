@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import OpenAI from 'openai';
 import { eventually } from './support/eventually.js';
-import { inTurn, json, onlyCall, type Reply, text } from './support/fake-provider.js';
+import { inTurn, json, onlyCall, type Reply, silence, text } from './support/fake-provider.js';
 import { plainly, type Ask } from './support/openai-client.js';
 import { PROVIDER_KEY } from './support/rerank-gateway.js';
 import { jsonOf, refusalOf, send } from './support/send.js';
@@ -151,6 +151,22 @@ describe('a chat', () => {
     const [row] = await gateway.books.ledger(1);
     expect(row).toMatchObject({ outcome: 'cancelled', quantities: { output: 5 } });
   });
+
+  it.each(['/v1/chat/completions', '/v1/messages'])(
+    'charges the output cap when the client leaves %s before an answer that comes whole',
+    async (address) => {
+      gateway.provider.replyWith(silence);
+      const body = JSON.stringify({ model: `@${slug}/m`, max_tokens: 50, messages: MESSAGES });
+      const headers = { 'x-gateway-api-key': ADMIN_KEY, 'content-type': 'application/json' };
+      const leaving = new AbortController();
+      const call = fetch(gateway.app.url + address, { method: 'POST', headers, body, signal: leaving.signal });
+      await eventually(() => gateway.provider.calls.length === 1);
+      leaving.abort();
+      await expect(call).rejects.toThrow();
+      const [row] = await gateway.books.ledger(1);
+      expect(row).toMatchObject({ outcome: 'cancelled', quantities: { output: 50 } });
+    },
+  );
 
   it('passes an error as the provider words it, without the credential', async () => {
     const words = `{"error" : {"message":"key ${PROVIDER_KEY} is slow","code":"rate_limit_exceeded"}}`;

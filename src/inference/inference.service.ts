@@ -82,7 +82,8 @@ export class InferenceService {
       facts,
       bytes: target.bytes,
       knownModel: modelFacts(provider.slug, credential.options.base_model ?? facts.model),
-      hidesReasoning: provider.hidesReasoning === true,
+      // An answer that comes whole shows nothing until the model has written all of it.
+      hidesReasoning: provider.hidesReasoning === true || !facts.isStream,
       refusesMaxTokens: provider.refusesMaxTokens === true,
     };
     const output = context.modelNames?.route?.output;

@@ -25,7 +25,7 @@ export interface InferenceCall<Facts extends InferenceFacts = InferenceFacts> {
   readonly bytes: Buffer;
   /** undefined: unknown. */
   readonly knownModel: ModelFacts | undefined;
-  /** Whether the model may write tokens that the answer does not show. */
+  /** Whether the model may write tokens that the answer does not show, or not before its end. */
   readonly hidesReasoning: boolean;
   /** Whether the provider refuses `max_tokens` of a chat. */
   readonly refusesMaxTokens?: boolean;
