@@ -242,7 +242,7 @@ export class ProviderCallService {
         const answer = this.client.relay({
           ...call,
           attemptsMade,
-          caller: current.request.caller,
+          caller: streams.caller ?? current.request.caller,
           holder: current.virtualKey,
           observers,
         });

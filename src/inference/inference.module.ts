@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { GatewayModule } from '../gateway/gateway.module.js';
 import { UpstreamModule } from '../upstream/upstream.module.js';
 import { relayController } from '../gateway/relay/relay-controller.js';
+import { DrainedCalls } from './drained-calls.js';
 import { InferenceController } from './inference.controller.js';
 import { InferenceService } from './inference.service.js';
 import { IsolatedCalls } from './isolated-calls.js';
@@ -13,6 +14,6 @@ import { RESPONSE_PROVIDERS, RESPONSE_ROUTES } from './response.routes.js';
     InferenceController,
     relayController({ tag: 'Inference', routes: RESPONSE_ROUTES, providers: RESPONSE_PROVIDERS }),
   ],
-  providers: [InferenceService, IsolatedCalls],
+  providers: [InferenceService, DrainedCalls, IsolatedCalls],
 })
 export class InferenceModule {}

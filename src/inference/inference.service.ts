@@ -1,5 +1,4 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Writable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { ERROR_CODES } from '../common/errors/error-codes.js';
@@ -25,6 +24,7 @@ import { openaiEmbeddings } from './dialects/openai-embeddings.dialect.js';
 import { readModel } from './dialects/read-facts.js';
 import { openaiResponses } from './dialects/openai-responses/responses.dialect.js';
 import { requestedModes } from './dialects/service-mode.js';
+import { DrainedCalls, OutlivingSink } from './drained-calls.js';
 import { IsolatedCalls } from './isolated-calls.js';
 import { StreamUsageRefusals } from './stream-usage-refusals.js';
 import { cappedCall, clampedCall, type OutputRoom } from './output-caps.js';
@@ -58,6 +58,7 @@ export class InferenceService {
   constructor(
     private readonly calls: ProviderCallService,
     private readonly isolated: IsolatedCalls,
+    private readonly drained: DrainedCalls,
     private readonly providers: ProviderRegistry,
     private readonly config: AppConfig,
     offered: OfferedEndpoints,
@@ -111,8 +112,9 @@ export class InferenceService {
     { call, target, members, noteOutputRoom }: PreparedCall<Facts>,
     response: Response,
   ): Promise<void> {
-    const { provider } = context.virtualKey;
+    const { provider, credential } = context.virtualKey;
     const { facts } = call;
+    const isDrained = credential.options.on_disconnect === 'drain';
     const body = provider.reportsStreamUsage === true ? call.bytes : dialect.bodyOf(call);
     let recorded: Promise<void> | undefined;
     const onId = (id: string): void => {
@@ -131,14 +133,22 @@ export class InferenceService {
     const streams = {
       takesEvents: facts.isStream,
       defaultTimeoutMs: this.config.INFERENCE_TIMEOUT_MS,
-      sinkFor: (head: UpstreamHead) => (isStream(head) ? beginStream(dialect, response, head) : undefined),
+      sinkFor: (head: UpstreamHead) => {
+        if (!isStream(head)) return undefined;
+        beginStream(dialect, response, head);
+        return isDrained ? new OutlivingSink(response) : response;
+      },
     };
     await this.passingErrors(context, response, async (noteRefusal) => {
       const server = `${context.virtualKey.id} ${facts.model}`;
       const bodies = { asking: body, plain: call.bytes };
       const answer = await this.usageRefusals.send(server, bodies, noteRefusal, (bytes, note) => {
         const sent = asItCame(response.req, { ...target, bytes });
-        return this.calls.streamBillable(context, operationOf(dialect, facts.model, sent, note), use, streams);
+        const operation = operationOf(dialect, facts.model, sent, note);
+        if (!isDrained) return this.calls.streamBillable(context, operation, use, streams);
+        return this.drained.run(context.request.caller, (caller) =>
+          this.calls.streamBillable(context, operation, use, { ...streams, caller }),
+        );
       });
       if (answer.body === undefined) return;
       await recorded;
@@ -228,13 +238,12 @@ function beginStream(
   { toErrorEvent }: Pick<Dialect, 'toErrorEvent'>,
   response: Response,
   { status, headers }: UpstreamHead,
-): Writable {
+): void {
   response.statusCode = status;
   response.setHeader('content-type', firstHeader(headers, 'content-type') ?? 'text/event-stream');
   for (const [name, value] of Object.entries(STREAM_HEADERS)) response.setHeader(name, value);
   response.req.errorEvent = toErrorEvent;
   response.flushHeaders();
-  return response;
 }
 
 function reply(response: Response, { status, headers, body }: UpstreamAnswer): void {

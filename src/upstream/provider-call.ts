@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
+import type { ClientConnection } from '../common/http/client-connection.js';
 import type { AppConfig } from '../config/environment.js';
 import { assertAllowedHosts } from './allowed-hosts.js';
 import type { BaseProviderOptions, Credential, Provider, ProviderRequest } from './providers/provider.types.js';
@@ -36,6 +37,8 @@ export interface ProviderStreams {
   readonly sinkFor: UpstreamRelayCall['sinkFor'];
   readonly filter?: UpstreamRelayCall['filter'];
   readonly retry?: UpstreamRelayCall['retry'];
+  /** Who the call is for; by default the client of the request. */
+  readonly caller?: ClientConnection | undefined;
 }
 
 /** Longest time for a call with this credential, in milliseconds. */

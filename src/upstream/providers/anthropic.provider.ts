@@ -1,5 +1,6 @@
 // Anthropic. Source: https://docs.anthropic.com/en/api/overview and …/api/versioning, read 2026-11-26.
 import { baseUrl, buildRequest, headerKey, joinUrl } from './build-request.js';
+import { IsOnDisconnect, type OnDisconnect } from './on-disconnect.js';
 import { keyProblems } from './option-rules.js';
 import { ProviderOptions } from './provider-options.js';
 import type { Provider } from './provider.types.js';
@@ -7,7 +8,11 @@ import type { Provider } from './provider.types.js';
 /** Every request has to name a version. This one is for those that have no other. */
 export const ANTHROPIC_VERSION = { 'anthropic-version': '2023-06-01' } as const;
 
-export class AnthropicOptions extends ProviderOptions {}
+export class AnthropicOptions extends ProviderOptions {
+  /** What becomes of a call whose client leaves: `abort` (default) ends it, `drain` reads it to its end, to know what it costs. */
+  @IsOnDisconnect()
+  readonly on_disconnect?: OnDisconnect;
+}
 
 /** Its base URL may end in `/v1` or not. Foundry's is `https://<resource>.services.ai.azure.com/anthropic`. */
 export const anthropic: Provider<AnthropicOptions> = {

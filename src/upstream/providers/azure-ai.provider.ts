@@ -6,6 +6,7 @@ import { bearer, buildRequest, headerKey, baseUrl, joinUrl, pathPrefix } from '.
 import { IsIn } from 'class-validator';
 import { Optional } from '../../common/validation/optional.decorator.js';
 import { BaseModel } from './base-model.js';
+import { IsOnDisconnect, type OnDisconnect } from './on-disconnect.js';
 import { keyProblems, missingOptions } from './option-rules.js';
 import { ProviderOptions } from './provider-options.js';
 import type { Credential, ModelNames, Provider, ProviderRequest } from './provider.types.js';
@@ -30,6 +31,10 @@ export class AzureAiOptions extends ProviderOptions {
   /** The model behind the deployments of this virtual key: their calls have its prices, and what it reads and writes at most. */
   @BaseModel()
   readonly base_model?: string;
+
+  /** What becomes of a call whose client leaves: `abort` (default) ends it, `drain` reads it to its end, to know what it costs. */
+  @IsOnDisconnect()
+  readonly on_disconnect?: OnDisconnect;
 }
 
 export const azureAi: Provider<AzureAiOptions> = {

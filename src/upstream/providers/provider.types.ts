@@ -1,4 +1,5 @@
 import type { FieldProblem } from '../../common/errors/gateway.error.js';
+import type { OnDisconnect } from './on-disconnect.js';
 import type { RequestSigner, UpstreamHead, UpstreamRequest } from '../upstream.types.js';
 
 export const PROVIDER_SLUGS = [
@@ -34,6 +35,8 @@ export interface BaseProviderOptions {
   readonly timeout_ms?: number;
   /** The model whose prices and bounds count, whatever the deployment is called. */
   readonly base_model?: string;
+  /** Of calls of models; absent: `abort`. */
+  readonly on_disconnect?: OnDisconnect;
 }
 
 /** What a virtual key opens: the provider's key (if it has one) and the options, secrets included. Lives in memory only. */

@@ -1,5 +1,6 @@
 import { IsIn } from 'class-validator';
 import { Optional } from '../../common/validation/optional.decorator.js';
+import { IsOnDisconnect, type OnDisconnect } from './on-disconnect.js';
 import { ProviderOptions } from './provider-options.js';
 
 const ISOLATION = ['off', 'strict'] as const;
@@ -13,4 +14,8 @@ export class ResourceProviderOptions extends ProviderOptions {
   @Optional()
   @IsIn(ISOLATION)
   readonly isolation?: (typeof ISOLATION)[number];
+
+  /** What becomes of a call whose client leaves: `abort` (default) ends it, `drain` reads it to its end, to know what it costs. */
+  @IsOnDisconnect()
+  readonly on_disconnect?: OnDisconnect;
 }
