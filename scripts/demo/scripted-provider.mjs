@@ -13,8 +13,10 @@ const ANSWERS = new Map([
   ['POST /v1/messages', messagesAnswer],
   ['GET /v1/models', () => ({ status: 200, json: { object: 'list', data: [] } })],
 ]);
-/** Every name of a model is fine but this one. */
+/** Every other name of a model is fine. */
 const UNKNOWN_MODEL = 'unknown';
+/** Its streams break off in the middle. */
+const BREAKING_MODEL = 'breaks-off';
 
 /**
  * @param options.pauseMs between two events of a stream
@@ -44,12 +46,15 @@ export async function startScriptedProvider({ pauseMs = 0, otherwise = nothingHe
       return;
     }
     response.writeHead(200, { 'content-type': 'text/event-stream' });
-    for (const event of events) {
+    const last = body.model === BREAKING_MODEL ? Math.ceil(events.length / 2) : events.length;
+    for (const event of events.slice(0, last)) {
       if (response.destroyed) return;
       response.write(event);
       if (pauseMs > 0) await sleep(pauseMs);
     }
-    response.end();
+    if (last === events.length) response.end();
+    // What was written goes out first.
+    else setTimeout(() => response.destroy(), 50);
   }
 }
 

@@ -2,11 +2,13 @@ import assert from 'node:assert/strict';
 import Anthropic from '@anthropic-ai/sdk';
 import FormerAnthropic from '@anthropic-ai/sdk-0';
 import { createAnthropic } from '@ai-sdk/anthropic';
+import { createOpenAI } from '@ai-sdk/openai';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { ChatAnthropic } from '@langchain/anthropic';
 import { ChatOpenAI } from '@langchain/openai';
-import { jsonSchema, streamText, tool } from 'ai';
+import { embed, jsonSchema, streamText, tool } from 'ai';
 import OpenAI from 'openai';
+import FormerOpenAI from 'openai-6';
 
 const CHAT_MODEL = '@openai/gpt-5-mini';
 const MESSAGES_MODEL = '@anthropic/claude-sonnet-5';
@@ -48,41 +50,126 @@ async function messagesRoundTrip(client, sent, expected) {
   assert.equal(sent().headers.authorization, undefined);
 }
 
-export const CHAT_CLIENTS = [
-  {
-    title: 'openai: a streamed tool call, its result, and the usage',
-    run: async ({ url, key }) => {
-      const client = new OpenAI({ apiKey: key, baseURL: `${url}/v1`, maxRetries: 0 });
-      const tools = [{ type: 'function', function: { name: 'add', description: 'Adds.', parameters: PARAMETERS } }];
-      const first = await client.chat.completions
-        .stream({ model: CHAT_MODEL, messages: [ASK], tools, stream_options: { include_usage: true } })
-        .finalChatCompletion();
-      const [{ message }] = first.choices;
-      assert.deepEqual(JSON.parse(message.tool_calls[0].function.arguments), CALLED);
-      assert.equal(first.usage.total_tokens, 30);
-      const result = { role: 'tool', tool_call_id: message.tool_calls[0].id, content: '2' };
-      const last = await client.chat.completions.create({ model: CHAT_MODEL, messages: [ASK, message, result], tools });
-      assert.equal(last.choices[0].message.content, SAID);
+async function chatRoundTrip(client) {
+  const tools = [{ type: 'function', function: { name: 'add', description: 'Adds.', parameters: PARAMETERS } }];
+  const first = await client.chat.completions
+    .stream({ model: CHAT_MODEL, messages: [ASK], tools, stream_options: { include_usage: true } })
+    .finalChatCompletion();
+  const [{ message }] = first.choices;
+  assert.deepEqual(JSON.parse(message.tool_calls[0].function.arguments), CALLED);
+  assert.equal(first.usage.total_tokens, 30);
+  const result = { role: 'tool', tool_call_id: message.tool_calls[0].id, content: '2' };
+  const last = await client.chat.completions.create({ model: CHAT_MODEL, messages: [ASK, message, result], tools });
+  assert.equal(last.choices[0].message.content, SAID);
+}
+
+async function responseRoundTrip(client) {
+  const options = { model: CHAT_MODEL, tools: [{ type: 'function', name: 'add', parameters: PARAMETERS }] };
+  const first = await client.responses.stream({ ...options, input: [ASK] }).finalResponse();
+  const [call] = first.output;
+  assert.deepEqual([call.name, JSON.parse(call.arguments)], ['add', CALLED]);
+  assert.equal(first.usage.total_tokens, 30);
+  const result = { type: 'function_call_output', call_id: call.call_id, output: '2' };
+  const last = await client.responses.create({ ...options, input: [ASK, call, result] });
+  assert.equal(last.output_text, SAID);
+}
+
+/** What reads a stream that breaks off, with each client. */
+const READERS = [
+  ...[OpenAI, FormerOpenAI].flatMap((Client, index) => [
+    {
+      client: `openai ${7 - index}, a chat`,
+      read: ({ url, key }) => readAll(openaiWith(Client, url, key).chat.completions, CHAT),
     },
-  },
+    {
+      client: `openai ${7 - index}, a response`,
+      read: ({ url, key }) => readAll(openaiWith(Client, url, key).responses, RESPONSE),
+    },
+  ]),
+  ...[Anthropic, FormerAnthropic].map((Client, index) => ({
+    client: `@anthropic-ai/sdk ${1 - index}`,
+    read: ({ url, key }) => readAll(new Client({ apiKey: key, baseURL: url, maxRetries: 0 }).messages, MESSAGE),
+  })),
+  { client: 'ai, @ai-sdk/openai', read: ({ url, key }) => readText(aiOpenai(url, key)(CHAT.model)) },
+  { client: 'ai, @ai-sdk/openai-compatible', read: ({ url, key }) => readText(aiCompatible(url, key)(CHAT.model)) },
+  { client: 'ai, @ai-sdk/anthropic', read: ({ url, key }) => readText(aiAnthropic(url, key)(MESSAGE.model)) },
+  { client: '@langchain/openai', read: ({ url, key }) => streamed(langchainOpenai(url, key, CHAT.model)) },
+  { client: '@langchain/anthropic', read: ({ url, key }) => streamed(langchainAnthropic(url, key, MESSAGE.model)) },
+];
+const CHAT = { model: '@openai/breaks-off', messages: [ASK] };
+const RESPONSE = { model: '@openai/breaks-off', input: [ASK] };
+const MESSAGE = { model: '@anthropic/breaks-off', max_tokens: 20, messages: [ASK] };
+
+const openaiWith = (Client, url, key) => new Client({ apiKey: key, baseURL: `${url}/v1`, maxRetries: 0 });
+const aiOpenai = (url, key) => createOpenAI({ apiKey: key, baseURL: `${url}/v1` });
+const aiCompatible = (url, key) => createOpenAICompatible({ name: 'tollgate', apiKey: key, baseURL: `${url}/v1` });
+const aiAnthropic = (url, key) => createAnthropic({ apiKey: key, baseURL: `${url}/v1` });
+
+function langchainOpenai(url, key, model) {
+  return new ChatOpenAI({ model, apiKey: key, configuration: { baseURL: `${url}/v1` }, maxRetries: 0 });
+}
+
+function langchainAnthropic(url, key, model) {
+  return new ChatAnthropic({ model, apiKey: key, anthropicApiUrl: url, maxTokens: 100, maxRetries: 0 });
+}
+
+async function readAll(resource, request) {
+  const events = [];
+  for await (const event of await resource.create({ ...request, stream: true })) events.push(event);
+  return events;
+}
+
+async function readText(model) {
+  let failure;
+  const { fullStream } = streamText({
+    model,
+    messages: [ASK],
+    maxRetries: 0,
+    onError: ({ error }) => (failure = error),
+  });
+  for await (const part of fullStream) if (part.type === 'error') failure = part.error;
+  if (failure !== undefined) throw failure;
+}
+
+export const CHAT_CLIENTS = [
+  ...[OpenAI, FormerOpenAI].flatMap((Client, index) => [
+    {
+      title: `openai ${7 - index}: a streamed tool call, its result, and the usage`,
+      run: ({ url, key }) => chatRoundTrip(openaiWith(Client, url, key)),
+    },
+    {
+      title: `openai ${7 - index}: a streamed function call of a response, and its result`,
+      run: ({ url, key }) => responseRoundTrip(openaiWith(Client, url, key)),
+    },
+  ]),
+  ...READERS.map(({ client, read }) => ({
+    title: `${client}: a stream that breaks off is an error`,
+    run: async (context) => {
+      await assert.rejects(read(context), Error);
+      assert.deepEqual(
+        context.calls.map(({ body }) => [body.model, body.stream]),
+        [['breaks-off', true]],
+      );
+    },
+  })),
   {
-    title: 'openai: a streamed function call of a response, and its result',
+    title: 'openai and @anthropic-ai/sdk: the models that the key can name',
     run: async ({ url, key }) => {
-      const client = new OpenAI({ apiKey: key, baseURL: `${url}/v1`, maxRetries: 0 });
-      const options = { model: CHAT_MODEL, tools: [{ type: 'function', name: 'add', parameters: PARAMETERS }] };
-      const first = await client.responses.stream({ ...options, input: [ASK] }).finalResponse();
-      const [call] = first.output;
-      assert.deepEqual([call.name, JSON.parse(call.arguments)], ['add', CALLED]);
-      assert.equal(first.usage.total_tokens, 30);
-      const result = { type: 'function_call_output', call_id: call.call_id, output: '2' };
-      const last = await client.responses.create({ ...options, input: [ASK, call, result] });
-      assert.equal(last.output_text, SAID);
+      const named = async (models) => {
+        const ids = [];
+        for await (const { id } of models) ids.push(id);
+        return ids;
+      };
+      const openai = await named(openaiWith(OpenAI, url, key).models.list());
+      const anthropic = await named(new Anthropic({ apiKey: key, baseURL: url }).models.list());
+      assert.ok(openai.includes(CHAT_MODEL) && openai.includes('@anthropic/claude-sonnet-5'), openai.join(' '));
+      assert.deepEqual(anthropic, openai);
     },
   },
   {
     title: 'openai: embeddings, as base64',
     run: async ({ url, key, sent }) => {
-      const client = new OpenAI({ apiKey: key, baseURL: `${url}/v1`, maxRetries: 0 });
+      const client = openaiWith(OpenAI, url, key);
       const { data } = await client.embeddings.create({ model: '@openai/text-embedding-3-small', input: 'a' });
       assert.deepEqual([...data[0].embedding], [0.25, -0.5, 0.5, -0.25]);
       assert.equal(sent().body.encoding_format, 'base64');
@@ -91,7 +178,7 @@ export const CHAT_CLIENTS = [
   {
     title: 'openai: an error of the provider keeps its words, status and code',
     run: async ({ url, key }) => {
-      const client = new OpenAI({ apiKey: key, baseURL: `${url}/v1`, maxRetries: 0 });
+      const client = openaiWith(OpenAI, url, key);
       await assert.rejects(
         client.chat.completions.create({ model: '@openai/unknown', messages: [ASK] }),
         ({ status, code, message }) =>
@@ -129,29 +216,35 @@ export const CHAT_CLIENTS = [
     },
   },
   {
-    title: 'ai, @ai-sdk/openai-compatible: a tool round trip',
-    run: ({ url, key }) => {
-      const provider = createOpenAICompatible({ name: 'tollgate', apiKey: key, baseURL: `${url}/v1` });
-      return aiSdkRoundTrip(provider(CHAT_MODEL));
+    title: 'ai, @ai-sdk/openai: a tool round trip with a response, and with a chat',
+    run: async ({ url, key }) => {
+      await aiSdkRoundTrip(aiOpenai(url, key)(CHAT_MODEL));
+      await aiSdkRoundTrip(aiOpenai(url, key).chat(CHAT_MODEL));
     },
+  },
+  {
+    title: 'ai, @ai-sdk/openai: embeddings',
+    run: async ({ url, key }) => {
+      const model = aiOpenai(url, key).embedding('@openai/text-embedding-3-small');
+      const { embedding } = await embed({ model, value: 'a' });
+      assert.deepEqual(embedding, [0.25, -0.5, 0.5, -0.25]);
+    },
+  },
+  {
+    title: 'ai, @ai-sdk/openai-compatible: a tool round trip',
+    run: ({ url, key }) => aiSdkRoundTrip(aiCompatible(url, key)(CHAT_MODEL)),
   },
   {
     title: 'ai, @ai-sdk/anthropic: a tool round trip',
-    run: ({ url, key }) => aiSdkRoundTrip(createAnthropic({ apiKey: key, baseURL: `${url}/v1` })(MESSAGES_MODEL)),
+    run: ({ url, key }) => aiSdkRoundTrip(aiAnthropic(url, key)(MESSAGES_MODEL)),
   },
   {
     title: '@langchain/openai: a stream with its usage',
-    run: async ({ url, key }) => {
-      const model = new ChatOpenAI({ model: CHAT_MODEL, apiKey: key, configuration: { baseURL: `${url}/v1` } });
-      assert.match(await streamed(model), GREETING);
-    },
+    run: async ({ url, key }) => assert.match(await streamed(langchainOpenai(url, key, CHAT_MODEL)), GREETING),
   },
   {
     title: '@langchain/anthropic: a stream',
-    run: async ({ url, key }) => {
-      const model = new ChatAnthropic({ model: MESSAGES_MODEL, apiKey: key, anthropicApiUrl: url, maxTokens: 100 });
-      assert.match(await streamed(model), GREETING);
-    },
+    run: async ({ url, key }) => assert.match(await streamed(langchainAnthropic(url, key, MESSAGES_MODEL)), GREETING),
   },
 ];
 
