@@ -25,7 +25,7 @@ try {
   await buildIfStale();
   database = await makeDatabase(process.env.DATABASE_URL, 10);
   const { url: provider } = await startServer('./slow-provider.mjs', { args: [String(HANG_MS)] });
-  const gateway = await startGateway(provider, { settings: database.settings, virtualKeys: 2 });
+  const gateway = await startGateway(provider, { settings: database.settings, addresses: [provider, provider] });
   const [good, hanging] = gateway.callers;
   const url = `${gateway.url}/v1/rerank`;
   await load(url, good, 'good', GOOD_PER_SECOND, 5_000);

@@ -17,20 +17,24 @@ const [, UV_THREADPOOL_SIZE] = /UV_THREADPOOL_SIZE:-(\d+)/.exec(scripts.start);
  * Starts a gateway; returns its process, its address, its admin key, the headers of a caller that may use `providerUrl`.
  * @param settings of its database
  * @param policy a usage limit that the caller falls under
- * @param virtualKeys how many, all of them for the same provider: `callers` has the headers for each
+ * @param provider of the virtual keys
+ * @param addresses one virtual key for each of them: `callers` has the headers for each
  */
-export async function startGateway(providerUrl, { settings, policy, virtualKeys = 1, nodeOptions = [] }) {
+export async function startGateway(
+  providerUrl,
+  { settings, policy, provider = 'cohere', addresses = [providerUrl], nodeOptions = [] },
+) {
   const { child, url, admin, adminKey, workspace } = await startEmpty(settings, nodeOptions);
   const apiKey = await makeKey(admin, workspace, 'completions.write');
   const callers = [];
-  for (let number = 1; number <= virtualKeys; number += 1) {
+  for (const [index, address] of addresses.entries()) {
     const virtualKey = await admin('/v1/virtual-keys', {
-      name: `Fake provider ${number}`,
-      provider: 'cohere',
+      name: `Fake provider ${index + 1}`,
+      provider,
       key: 'not-a-secret',
       workspace_id: workspace.slug,
       // By name, as providers have one.
-      config: { base_url: byName(providerUrl) },
+      config: { base_url: byName(address) },
     });
     callers.push({ 'x-gateway-api-key': apiKey.key, 'x-gateway-virtual-key': virtualKey.slug });
   }
@@ -122,7 +126,7 @@ async function untilReady(url, child) {
   throw new Error(`the gateway was not ready within ${START_MS} ms`);
 }
 
-function freePort() {
+export function freePort() {
   return new Promise((done, fail) => {
     const server = createServer().once('error', fail);
     server.listen(0, '127.0.0.1', () => {

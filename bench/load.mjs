@@ -3,6 +3,8 @@
 import { connect } from 'node:net';
 
 const HEAD_END = Buffer.from('\r\n\r\n');
+/** The end of an answer in chunks (RFC 9112, section 7.1). */
+const LAST_CHUNK = '0\r\n\r\n';
 
 /** Connections to one server that send the same request again and again. */
 export class Load {
@@ -34,30 +36,42 @@ export class Load {
 }
 
 class Connection {
+  #url;
   #socket;
   #request;
   #head = Buffer.alloc(0);
-  /** Bytes of the answer that are still to come; undefined while its head is read. */
+  /** Bytes of the answer that are still to come, of one in chunks without end; undefined while its head is read. */
   #missing;
+  /** Of an answer in chunks. */
+  #tail = '';
   #onAnswer = () => undefined;
   #onError = () => undefined;
 
-  static open(url, request) {
+  static async open(url, request) {
+    const connection = new Connection();
+    connection.#request = request;
+    connection.#url = url;
+    await connection.#connect();
+    return connection;
+  }
+
+  #connect() {
     return new Promise((done, fail) => {
-      const connection = new Connection();
-      connection.#request = request;
-      connection.#socket = connect(Number(url.port), url.hostname, () => done(connection));
-      connection.#socket.setNoDelay(true);
-      connection.#socket.once('error', fail);
-      connection.#socket.on('data', (chunk) => connection.#read(chunk));
-      connection.#socket.on('error', (error) => connection.#onError(error));
-      connection.#socket.on('close', () => connection.#onError(new Error('the server closed a connection')));
+      const socket = connect(Number(this.#url.port), this.#url.hostname, done);
+      this.#socket = socket;
+      socket.setNoDelay(true);
+      socket.once('error', fail);
+      socket.on('data', (chunk) => this.#read(chunk));
+      socket.on('error', (error) => this.#onError(error));
+      socket.on('close', () => this.#onError(new Error('the server closed a connection')));
     });
   }
 
   /** One request after the other for as long as `mayStart` says so. */
-  repeat(mayStart, latencies) {
-    return new Promise((done, fail) => {
+  async repeat(mayStart, latencies) {
+    // Some servers close a connection that was idle for a few seconds.
+    if (this.#socket.destroyed) await this.#connect();
+    await new Promise((done, fail) => {
       let startedAt = 0;
       const next = () => {
         if (!mayStart()) return done();
@@ -89,14 +103,24 @@ class Connection {
     } else {
       this.#missing -= chunk.length;
     }
+    if (this.#missing === Infinity) this.#readTail(chunk);
     if (this.#missing > 0) return;
     this.#missing = undefined;
     this.#onAnswer();
+  }
+
+  #readTail(chunk) {
+    const last = chunk.latin1Slice(Math.max(0, chunk.length - LAST_CHUNK.length));
+    this.#tail = (this.#tail + last).slice(-LAST_CHUNK.length);
+    if (this.#tail !== LAST_CHUNK) return;
+    this.#tail = '';
+    this.#missing = 0;
   }
 }
 
 /** A benchmark of errors would be worth nothing, so anything but a 200 of known length ends it. */
 function lengthOf(head, bytes) {
+  if (head.startsWith('HTTP/1.1 200') && /\r\ntransfer-encoding: *chunked/i.test(head)) return Infinity;
   const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
   if (!head.startsWith('HTTP/1.1 200') || length === undefined)
     throw new Error(`unexpected answer: ${bytes.toString()}`);

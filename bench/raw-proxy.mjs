@@ -24,7 +24,9 @@ async function pass(chunks, response) {
     body: chunks.length === 1 ? chunks[0] : Buffer.concat(chunks),
   });
   const { 'content-type': type, 'content-length': length } = answer.headers;
-  response.writeHead(answer.statusCode, ['content-type', type, 'content-length', length]);
+  const head = ['content-type', type];
+  if (length !== undefined) head.push('content-length', length);
+  response.writeHead(answer.statusCode, head);
   answer.body.on('data', (chunk) => response.write(chunk));
   answer.body.on('end', () => response.end());
 }
