@@ -28,6 +28,15 @@ export interface ReportedUsage {
   readonly mode?: PriceMode | undefined;
 }
 
+/** What an answer says about itself besides its content. */
+export interface AnswerFacts {
+  readonly id?: string | undefined;
+  /** That has answered. */
+  readonly model?: string | undefined;
+  /** In the words of the provider. */
+  readonly finishReason?: string | undefined;
+}
+
 /** Counts what an answer costs, from its bytes as they pass. One for each attempt. */
 export interface StreamMeter {
   /** What goes on of what has come: all of it, but for what only the gateway asked for. Must not throw. */
@@ -38,6 +47,8 @@ export interface StreamMeter {
   readonly usage: ReportedUsage;
   /** Whether some of the model's output has come. */
   readonly hasOutput: boolean;
+  /** What has come so far; absent where the meter does not read it. */
+  readonly answer?: AnswerFacts;
 }
 
 /** A use of a model that costs money, or tokens that are counted. */

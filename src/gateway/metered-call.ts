@@ -21,6 +21,7 @@ import {
 } from '../usage/usage-store.types.js';
 import { amountOf } from '../usage/usage-work.js';
 import { isWithinBound, largestQuantities, type Quantities, toQuantitiesJson } from '../usage/units.js';
+import type { ModelAnswer } from '../telemetry/gen-ai.js';
 import type { MeteredUse, ReportedUsage, StreamMeter, UsageEstimate } from './billable-use.js';
 import {
   type AboveBound,
@@ -33,8 +34,9 @@ import {
 } from './call-cost.js';
 import { leftOf, refusalOf, type RefusedReservation, remainingOf } from './limit-refusal.js';
 import { type MonitoredRefusal, monitoredRefusal } from './monitored-limits.js';
+import { outcomeOfAttempt } from './attempt-result.js';
+import { modelAnswerOf, sumOfUnits } from './model-answer.js';
 import type { ProviderContext } from './provider-context.decorator.js';
-import { assertNever } from '../common/assert-never.js';
 import { chargeOf } from '../policies/compiled-policies.js';
 
 /** A failed attempt is settled before the next is reserved, unless the database lets it wait for longer. */
@@ -132,6 +134,17 @@ export class MeteredCall implements AttemptObserver {
     return { push: (chunk) => this.see(chunk), end: () => this.meter?.end() ?? NO_BYTES };
   }
 
+  /** For an answer that is here as a whole: its reservation need not grow before it is settled. */
+  meterWhole(body: Buffer): Buffer {
+    const { meter } = this;
+    if (meter === undefined) return body;
+    const passed = meter.push(body);
+    this.noteOutput(meter);
+    const rest = meter.end();
+    // Most have none, and the copy of a large body is dear.
+    return rest.length === 0 ? passed : Buffer.concat([passed, rest]);
+  }
+
   after(attempt: UpstreamAttempt): void {
     const attempted = this.open ?? this.nextAttempt(NO_POLICIES, attempt.durationMs);
     this.open = undefined;
@@ -164,7 +177,24 @@ export class MeteredCall implements AttemptObserver {
 
   /** The stream is complete, and its meter knows what it costs. */
   succeedStream(): void {
-    if (this.meter) this.succeed(this.meter.usage);
+    if (this.meter === undefined) return;
+    this.noteAnswer(this.meter);
+    this.succeed(this.meter.usage);
+  }
+
+  /** For the log line. */
+  private noteAnswer({ answer, usage: { counts } }: StreamMeter): void {
+    const { facts } = this.context.request;
+    facts.finish_reason = answer?.finishReason;
+    facts.first_token_ms = this.firstTokenMs ?? undefined;
+    const seconds = (performance.now() - this.startedAt - (this.firstTokenMs ?? 0)) / 1_000;
+    if (counts.output !== undefined && seconds > 0)
+      facts.tokens_per_second = Math.round((counts.output / seconds) * 10) / 10;
+  }
+
+  /** Of a stream or a whole answer that its meter has read. */
+  get answer(): ModelAnswer | undefined {
+    return this.meter === undefined ? undefined : modelAnswerOf(this.meter, this.firstTokenMs ?? undefined);
   }
 
   /** US dollars that the request has cost so far, as a decimal; undefined where its model has no price. */
@@ -187,10 +217,14 @@ export class MeteredCall implements AttemptObserver {
     const { meter, open } = this;
     if (meter === undefined) return chunk;
     const passed = meter.push(chunk);
-    this.hasBegun = true;
-    if (meter.hasOutput) this.firstTokenMs ??= Math.round(performance.now() - this.startedAt);
+    this.noteOutput(meter);
     if (open !== undefined && !this.isExtending) this.extendBeyond(open, meter);
     return passed;
+  }
+
+  private noteOutput(meter: StreamMeter): void {
+    this.hasBegun = true;
+    if (meter.hasOutput) this.firstTokenMs ??= Math.round(performance.now() - this.startedAt);
   }
 
   /** When more came than is reserved. */
@@ -330,7 +364,7 @@ export class MeteredCall implements AttemptObserver {
     const { id, at, dimensions } = reservation;
     if (figures !== NOTHING) {
       const charged = toQuantitiesJson(figures.quantities);
-      facts.quantities = facts.quantities === undefined ? charged : sumOf(facts.quantities, charged);
+      facts.quantities = facts.quantities === undefined ? charged : sumOfUnits(facts.quantities, charged);
       this.plan.counts.countCharged(dimensions.provider ?? '', figures.quantities);
     }
     const settled = { figures, source, outcome, rate, firstTokenMs: this.firstTokenMs };
@@ -357,41 +391,4 @@ export class MeteredCall implements AttemptObserver {
     facts.limit_monitored ??= refusal?.result;
     facts.limit_monitored_policy ??= refusal?.policyId;
   }
-}
-
-/**
- * What an attempt at a provider costs. `nothing_sent`: it does not count at all. `free`: it counts, at no cost. `unknown`:
- * the provider may have done the work. `answered`: the answer reports the cost.
- */
-export type AttemptResult = 'nothing_sent' | 'free' | 'unknown' | 'answered';
-
-export function outcomeOfAttempt({ wasSent, status, failure }: UpstreamAttempt): AttemptResult {
-  if (!wasSent) return 'nothing_sent';
-  if (failure === undefined) return status !== undefined && status >= 200 && status <= 299 ? 'answered' : 'free';
-  switch (failure) {
-    case 'connect':
-    case 'refused_by_egress':
-    case 'busy':
-      return 'nothing_sent';
-    case 'redirect':
-      return 'free';
-    case 'broken':
-    case 'incomplete':
-    case 'interim':
-    case 'timeout':
-    case 'too_large':
-    case 'caller_gone':
-      return 'unknown';
-    default:
-      return assertNever(failure);
-  }
-}
-
-type Counted = Readonly<Record<string, number>>;
-
-/** Of a call with several attempts. */
-function sumOf(one: Counted, other: Counted): Counted {
-  const sum: Record<string, number> = { ...one };
-  for (const [unit, quantity] of Object.entries(other)) sum[unit] = (sum[unit] ?? 0) + quantity;
-  return sum;
 }

@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../common/errors/error-codes.js';
+import { genAiOperation, genAiProvider, type ModelAnswer } from '../telemetry/gen-ai.js';
 import type { Metrics } from '../telemetry/metrics.js';
 import { prepareProviderSpan, type RequestContext } from '../telemetry/request-context.js';
 import type { ProviderCallInfo, ProviderSpan } from '../telemetry/tracing.js';
@@ -22,6 +23,7 @@ export class ObservedCall implements AttemptObserver {
   /** Of the calls before it that make up the same answer. */
   private readonly earlierMs: number;
   private readonly provider: string;
+  private readonly operation: string;
   private readonly span: ProviderSpan;
   /** Trace context for the provider. */
   readonly headers: Readonly<Record<string, string>>;
@@ -33,6 +35,7 @@ export class ObservedCall implements AttemptObserver {
   ) {
     this.earlierMs = request.facts.upstream_ms ?? 0;
     this.provider = info.provider;
+    this.operation = genAiOperation(info.operation);
     this.span = prepareProviderSpan(request, info);
     this.headers = this.span.headers;
   }
@@ -67,15 +70,28 @@ export class ObservedCall implements AttemptObserver {
     facts.upstream_request_id = requestIdOf(headers);
   }
 
-  /** `outcome`: the provider's status, or the code of the failure. */
-  end(outcome: string): void {
+  /**
+   * @param outcome the provider's status, or the code of the failure
+   * @param answer of a model
+   */
+  end(outcome: string, answer?: ModelAnswer): void {
     if (outcome === BUSY) this.metrics.upstreamBusy.inc({ provider: this.provider });
     if (this.startedAt === undefined) return;
     const durationMs = performance.now() - this.startedAt;
     this.request.facts.upstream_ms = Math.round(this.earlierMs + (this.headMs ?? durationMs));
     this.metrics.upstreamRequests.inc({ provider: this.provider, code: outcome });
     this.metrics.upstreamSeconds.observe({ provider: this.provider }, durationMs / 1000);
-    this.span.end(outcome);
+    this.span.end(outcome, answer);
+    if (answer !== undefined) this.observeAnswer(answer, durationMs);
+  }
+
+  private observeAnswer({ inputTokens, outputTokens, firstTokenMs }: ModelAnswer, durationMs: number): void {
+    const labels = { gen_ai_operation_name: this.operation, gen_ai_provider_name: genAiProvider(this.provider) };
+    const { modelSeconds, modelTokens, modelFirstTokenSeconds } = this.metrics;
+    modelSeconds.observe(labels, durationMs / 1_000);
+    if (inputTokens !== undefined) modelTokens.observe({ ...labels, gen_ai_token_type: 'input' }, inputTokens);
+    if (outputTokens !== undefined) modelTokens.observe({ ...labels, gen_ai_token_type: 'output' }, outputTokens);
+    if (firstTokenMs !== undefined) modelFirstTokenSeconds.observe(labels, firstTokenMs / 1_000);
   }
 }
 

@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { UnexpectedShapeError } from '../common/json/read.js';
 import { AppConfig } from '../config/environment.js';
+import type { ModelAnswer } from '../telemetry/gen-ai.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { passedHeaders } from '../upstream/passed-headers.js';
 import { providerCall, providerRelay, type ProviderStreams, timeoutMsOf } from '../upstream/provider-call.js';
@@ -17,7 +18,6 @@ import { secretsOf, withoutSecrets } from '../upstream/without-secrets.js';
 import { UpstreamClient } from '../upstream/upstream-client.js';
 import {
   type AttemptObserver,
-  type BodyFilter,
   type RelayedAnswer,
   type RetryMode,
   type UpstreamAnswer,
@@ -45,6 +45,9 @@ export interface ProviderOperation {
   /** Gets an answer whose status is not 2xx, without secrets, before the call fails with its documented error. */
   readonly noteRefusal?: (answer: UpstreamAnswer) => void;
 }
+
+/** What is known of a successful answer of a model. Gets its body where no sink has taken it. */
+type ReadAnswer = (body: Buffer | undefined) => ModelAnswer | undefined;
 
 /** One call to the provider of a virtual key, with everything that goes around it: usage, trace, metrics, documented errors. */
 @Injectable()
@@ -130,9 +133,14 @@ export class ProviderCallService {
     const call = await this.meter.begin(context, use);
     try {
       const filter = call.meterStream(() => use.newMeter());
-      const answer = await this.relay(context, operation, { ...streams, filter, retry: operation.retry }, call);
-      // An answer that no sink took is whole, and is metered at once.
-      const body = answer.body === undefined ? undefined : filteredWhole(filter, answer.body);
+      let body: Buffer | undefined;
+      const answered = (whole: Buffer | undefined): ModelAnswer | undefined => {
+        // An answer that no sink took is whole, and is metered at once.
+        if (whole !== undefined) body = call.meterWhole(whole);
+        return call.answer;
+      };
+      const metered = { ...streams, filter, retry: operation.retry };
+      const answer = await this.relay(context, operation, metered, call, answered);
       call.succeedStream();
       if (body === undefined) return answer;
       tellCost(call, context);
@@ -222,6 +230,7 @@ export class ProviderCallService {
     operation: ProviderOperation,
     streams: ProviderStreams,
     meter?: AttemptObserver,
+    answered?: ReadAnswer,
   ): Promise<RelayedAnswer> {
     let attemptsMade = 0;
     const send = async (current: ProviderContext): Promise<RelayedAnswer> => {
@@ -247,7 +256,8 @@ export class ProviderCallService {
           observers,
         });
         const { body } = call.request;
-        return await this.successful(current, operation, telemetry, answer, Buffer.isBuffer(body) ? body : undefined);
+        const sent = Buffer.isBuffer(body) ? body : undefined;
+        return await this.successful(current, operation, telemetry, answer, sent, answered);
       } finally {
         attemptsMade += telemetry.attempts;
       }
@@ -282,6 +292,7 @@ export class ProviderCallService {
     telemetry: ObservedCall,
     answering: Promise<Answer>,
     sent: Buffer | undefined,
+    answered?: ReadAnswer,
   ): Promise<Answer> {
     let answer: Answer;
     try {
@@ -292,8 +303,9 @@ export class ProviderCallService {
       throw documented;
     }
     telemetry.noteAnswer(answer);
-    telemetry.end(String(answer.status));
-    if (answer.status >= 200 && answer.status <= 299) return answer;
+    const isSuccess = answer.status >= 200 && answer.status <= 299;
+    telemetry.end(String(answer.status), isSuccess ? answered?.(answer.body) : undefined);
+    if (isSuccess) return answer;
     const { provider, source } = context.virtualKey;
     const refusal = { ...answer, body: answer.body ?? NO_BODY };
     const hidden = { ...hiddenOf(context), sent };
@@ -303,14 +315,6 @@ export class ProviderCallService {
     if (source === undefined && isRejected(error)) this.virtualKeys.noteRefused(context.virtualKey);
     throw error;
   }
-}
-
-/** What a filter makes of a body that has come whole. */
-function filteredWhole(filter: BodyFilter, body: Buffer): Buffer {
-  const passed = filter.push(body);
-  const rest = filter.end();
-  // Most have none, and the copy of a large body is dear.
-  return rest.length === 0 ? passed : Buffer.concat([passed, rest]);
 }
 
 /** Those of the provider's headers that the caller gets too, whatever is made of the answer. Errors have them already. */

@@ -4,6 +4,11 @@ import { VERSION } from '../common/constants.js';
 
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
+/** Names and buckets of OpenTelemetry's conventions for generative AI. */
+const GEN_AI_LABELS = ['gen_ai_operation_name', 'gen_ai_provider_name'];
+const GEN_AI_SECONDS = Array.from({ length: 14 }, (_, power) => 0.01 * 2 ** power);
+const GEN_AI_TOKENS = Array.from({ length: 14 }, (_, power) => 4 ** power);
+
 /** Prometheus metrics. Labels are bounded sets: never a key, user, model, trace or tenant. */
 @Injectable()
 export class Metrics {
@@ -69,6 +74,27 @@ export class Metrics {
     help: 'Seconds of a provider call from its first attempt, retries included',
     labelNames: ['provider'],
     buckets: SECONDS,
+    registers: [this.registry],
+  });
+  readonly modelSeconds = new Histogram({
+    name: 'gen_ai_client_operation_duration_seconds',
+    help: 'Seconds of a call of a model that was answered, from its first attempt',
+    labelNames: GEN_AI_LABELS,
+    buckets: GEN_AI_SECONDS,
+    registers: [this.registry],
+  });
+  readonly modelTokens = new Histogram({
+    name: 'gen_ai_client_token_usage',
+    help: 'Tokens of a call of a model that was answered, by type (input with what a cache had, output)',
+    labelNames: [...GEN_AI_LABELS, 'gen_ai_token_type'],
+    buckets: GEN_AI_TOKENS,
+    registers: [this.registry],
+  });
+  readonly modelFirstTokenSeconds = new Histogram({
+    name: 'gen_ai_client_operation_time_to_first_chunk_seconds',
+    help: 'Seconds from the first attempt until the first output in a stream of a model',
+    labelNames: GEN_AI_LABELS,
+    buckets: GEN_AI_SECONDS,
     registers: [this.registry],
   });
   readonly upstreamConnections = new Gauge({

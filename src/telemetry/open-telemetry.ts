@@ -22,10 +22,12 @@ import {
   type SpanExporter,
 } from '@opentelemetry/sdk-trace-node';
 import { settledWithin } from '../common/time/timeout.js';
+import { genAiOperation, type ModelAnswer } from './gen-ai.js';
 import type { Logger } from './logger.js';
 import {
   callOutcomeAttributes,
   mcpCallAttributes,
+  modelAnswerAttributes,
   providerCallAttributes,
   requestAttributes,
   shortened,
@@ -168,12 +170,14 @@ class PreparedProviderSpan implements ProviderSpan {
   start(): void {
     const call = { ...this.info, model: shortened(this.info.model) };
     this.span = this.ids.during(this.traceIds, () =>
-      startCall(this.tracer, this.parent, call.operation, call.model, providerCallAttributes(call)),
+      startCall(this.tracer, this.parent, genAiOperation(call.operation), call.model, providerCallAttributes(call)),
     );
   }
 
-  end(outcome: string): void {
-    if (this.span !== undefined) endCall(this.span, toCallOutcome(outcome));
+  end(outcome: string, answer?: ModelAnswer): void {
+    if (this.span === undefined) return;
+    if (answer !== undefined) this.span.setAttributes(modelAnswerAttributes(answer));
+    endCall(this.span, toCallOutcome(outcome));
   }
 }
 

@@ -9,7 +9,8 @@ export const UNMATCHED = 'unmatched';
 
 /**
  * Writes the log line, the metrics and the span of a request when it ends, in any way. When the client disconnects,
- * recording waits for one turn of the event loop, in which the provider call is cancelled.
+ * recording waits for one turn of the event loop, in which the provider call is cancelled; after a stream of events also, in
+ * which its usage is settled.
  */
 export function recordAtEnd(
   request: Request,
@@ -22,7 +23,8 @@ export function recordAtEnd(
   metrics.inFlight.inc();
   response.on('close', () => {
     const durationMs = performance.now() - startedAt;
-    if (response.writableFinished) record(request, response, context, write, metrics, durationMs);
+    if (response.writableFinished && request.errorEvent === undefined)
+      record(request, response, context, write, metrics, durationMs);
     else setImmediate(record, request, response, context, write, metrics, durationMs);
   });
 }
@@ -89,6 +91,9 @@ function membersOf(
     total_tokens: facts.total_tokens,
     quantities: facts.quantities,
     cost_nano: facts.cost_nano,
+    first_token_ms: facts.first_token_ms,
+    tokens_per_second: facts.tokens_per_second,
+    finish_reason: facts.finish_reason,
     usage_above_bound: facts.usage_above_bound,
     limit_decision: facts.limit_decision,
     limit_monitored: facts.limit_monitored,

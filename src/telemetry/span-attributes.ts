@@ -1,4 +1,19 @@
 import type { Attributes } from '@opentelemetry/api';
+import {
+  ATTR_GEN_AI_OPERATION_NAME,
+  ATTR_GEN_AI_PROVIDER_NAME,
+  ATTR_GEN_AI_REQUEST_MODEL,
+  ATTR_GEN_AI_RESPONSE_FINISH_REASONS,
+  ATTR_GEN_AI_RESPONSE_ID,
+  ATTR_GEN_AI_RESPONSE_MODEL,
+  ATTR_GEN_AI_RESPONSE_TIME_TO_FIRST_CHUNK,
+  ATTR_GEN_AI_TOOL_NAME,
+  ATTR_GEN_AI_USAGE_CACHE_CREATION_INPUT_TOKENS,
+  ATTR_GEN_AI_USAGE_CACHE_READ_INPUT_TOKENS,
+  ATTR_GEN_AI_USAGE_INPUT_TOKENS,
+  ATTR_GEN_AI_USAGE_OUTPUT_TOKENS,
+} from '@opentelemetry/semantic-conventions/incubating';
+import { genAiOperation, genAiProvider, type ModelAnswer } from './gen-ai.js';
 import type { TraceHeaders } from './trace-headers.js';
 import type { CallOutcome, McpCallInfo, ProviderCallInfo, RequestOutcome } from './tracing.js';
 
@@ -10,16 +25,6 @@ import type { CallOutcome, McpCallInfo, ProviderCallInfo, RequestOutcome } from 
  * collector.
  */
 const MAX_NAME_LENGTH = 512;
-
-/** Well-known values of `gen_ai.provider.name`, and other established ones. Other providers use their slug. */
-const GEN_AI_PROVIDER_NAMES: ReadonlyMap<string, string> = new Map([
-  ['cohere', 'cohere'],
-  ['openai', 'openai'],
-  ['azure-openai', 'azure.ai.openai'],
-  ['azure-ai', 'azure.ai.inference'],
-  ['bedrock', 'aws.bedrock'],
-  ['voyage', 'voyageai'],
-]);
 
 /** Never records the path as sent (it holds ids and junk) nor any content of the request. */
 export function requestAttributes(trace: TraceHeaders, outcome: RequestOutcome): Attributes {
@@ -54,9 +59,23 @@ export function shortened(name: string | undefined): string | undefined {
 
 export function providerCallAttributes({ operation, provider, model }: ProviderCallInfo): Attributes {
   return {
-    'gen_ai.operation.name': operation,
-    'gen_ai.provider.name': GEN_AI_PROVIDER_NAMES.get(provider) ?? provider,
-    'gen_ai.request.model': model,
+    [ATTR_GEN_AI_OPERATION_NAME]: genAiOperation(operation),
+    [ATTR_GEN_AI_PROVIDER_NAME]: genAiProvider(provider),
+    [ATTR_GEN_AI_REQUEST_MODEL]: model,
+  };
+}
+
+export function modelAnswerAttributes(answer: ModelAnswer): Attributes {
+  const { finishReason, firstTokenMs } = answer;
+  return {
+    [ATTR_GEN_AI_RESPONSE_ID]: answer.id,
+    [ATTR_GEN_AI_RESPONSE_MODEL]: answer.model,
+    [ATTR_GEN_AI_RESPONSE_FINISH_REASONS]: finishReason === undefined ? undefined : [finishReason],
+    [ATTR_GEN_AI_RESPONSE_TIME_TO_FIRST_CHUNK]: firstTokenMs === undefined ? undefined : firstTokenMs / 1_000,
+    [ATTR_GEN_AI_USAGE_INPUT_TOKENS]: answer.inputTokens,
+    [ATTR_GEN_AI_USAGE_CACHE_READ_INPUT_TOKENS]: answer.cacheReadTokens,
+    [ATTR_GEN_AI_USAGE_CACHE_CREATION_INPUT_TOKENS]: answer.cacheWriteTokens,
+    [ATTR_GEN_AI_USAGE_OUTPUT_TOKENS]: answer.outputTokens,
   };
 }
 
@@ -65,8 +84,8 @@ export function mcpCallAttributes({ server, rpcMethod, tool }: McpCallInfo): Att
   return {
     'gateway.mcp_server': server,
     'mcp.method.name': shortened(rpcMethod),
-    'gen_ai.operation.name': tool === undefined ? undefined : 'execute_tool',
-    'gen_ai.tool.name': shortened(tool),
+    [ATTR_GEN_AI_OPERATION_NAME]: tool === undefined ? undefined : 'execute_tool',
+    [ATTR_GEN_AI_TOOL_NAME]: shortened(tool),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { ModelAnswer } from './gen-ai.js';
 import type { Metadata, TraceContext, TraceHeaders } from './trace-headers.js';
 
 export interface ProviderCallInfo {
@@ -25,7 +26,7 @@ export interface ProviderSpan {
   /** Called once, when the call is made. Without it, no span is exported. */
   start(): void;
   /** `outcome`: the provider's status, or the code of the failure. */
-  end(outcome: string): void;
+  end(outcome: string, answer?: ModelAnswer): void;
 }
 
 export interface McpCallSpan {
@@ -102,6 +103,12 @@ export class LogFields {
   quantities: Readonly<Record<string, number>> | undefined = undefined;
   /** Billionths of a US dollar, of all attempts together. */
   cost_nano: number | undefined = undefined;
+  /** Of a stream: milliseconds until the first output of the model. */
+  first_token_ms: number | undefined = undefined;
+  /** Output of the model by the second, from its first token on, or of the whole call. */
+  tokens_per_second: number | undefined = undefined;
+  /** Why the answer of the model ended, in the provider's words. */
+  finish_reason: string | undefined = undefined;
   /** The provider reported more than the bound: `reported` or `capped` is what was charged. */
   usage_above_bound: string | undefined = undefined;
   /** The decision of the usage limits; undefined where none applies. */

@@ -172,9 +172,17 @@ export class Isolation {
 }
 
 /** The empty text stands for the provider's own server. A digest, since base URLs may be longer than an index takes. */
-function serverDigest({ base_url }: BaseProviderOptions): string {
+function serverDigest(options: BaseProviderOptions): string {
+  const { base_url } = options;
   if (base_url === undefined) return '';
-  return createHash('sha256')
+  const known = digests.get(options);
+  if (known !== undefined) return known;
+  const digest = createHash('sha256')
     .update(serverOf(baseUrl({ base_url })))
     .digest('base64url');
+  digests.set(options, digest);
+  return digest;
 }
+
+/** By the options of a virtual key, which its calls share. */
+const digests = new WeakMap<BaseProviderOptions, string>();

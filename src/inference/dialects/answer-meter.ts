@@ -1,10 +1,11 @@
 import { BodyBuffer } from '../../common/http/body-buffer.js';
 import { isObject, type JsonObject, parseForeignJson, withoutByteOrderMark } from '../../common/json/read.js';
 import { endOfString, QUOTE } from '../../common/json/scan.js';
-import type { ReportedUsage, StreamMeter } from '../../gateway/billable-use.js';
+import type { AnswerFacts, ReportedUsage, StreamMeter } from '../../gateway/billable-use.js';
 import { EventSplitter, readEvent } from '../../upstream/streams/event-splitter.js';
 import type { PriceMode } from '../../usage/prices/price.types.js';
 import type { Counts } from '../../usage/units.js';
+import { answerFactsIn } from './answer-facts.js';
 import { servedMode } from './service-mode.js';
 
 const NO_BYTES = Buffer.alloc(0);
@@ -15,6 +16,7 @@ const SPACE = 0x20;
 const LF = 0x0a;
 const CR = 0x0d;
 const USAGE = '"usage"';
+const FINISH_REASON = '"finish_reason":';
 
 /** What a dialect says about its answers. */
 export interface AnswerForm {
@@ -48,6 +50,9 @@ export class AnswerMeter implements StreamMeter {
   readonly #pieces = new BodyBuffer();
   #needsId: boolean;
   #isRefusal = false;
+  #facts: AnswerFacts = {};
+  /** The first event says which model answers. */
+  #isFirst = true;
   /** Whether the last event went on, and whether it ended in CR: the LF of its CRLF may begin the next piece. */
   #wentOn = true;
   #endedInCr = false;
@@ -99,6 +104,10 @@ export class AnswerMeter implements StreamMeter {
     return { counts: { ...counts, output: this.#outputBytes }, isComputed: true };
   }
 
+  get answer(): AnswerFacts {
+    return this.#facts;
+  }
+
   get hasOutput(): boolean {
     return this.#outputBytes > 0;
   }
@@ -127,6 +136,7 @@ export class AnswerMeter implements StreamMeter {
     const answer = parseForeignJson(text);
     if (!isObject(answer)) return false;
     this.#noteId(answer);
+    this.#facts = answerFactsIn(answer, this.#facts);
     this.#mode = servedMode(answer);
     this.#counts = this.form.usageIn(answer, undefined);
     this.#isRefusal = this.#counts === undefined && isRefusal(answer);
@@ -143,13 +153,16 @@ export class AnswerMeter implements StreamMeter {
   /** Whether the event has the usage, and nothing else. */
   #read(event: Buffer): boolean {
     for (const field of this.form.outputFields) this.#outputBytes += textBytes(event, field);
-    if (!this.#needsId && !event.includes(USAGE)) return false;
+    const hasUsage = event.includes(USAGE);
+    if (!hasUsage && !this.#isFirst && !this.#needsId && textBytes(event, FINISH_REASON) === 0) return false;
     const { data = '' } = readEvent(event);
     const message = parseForeignJson(data);
     if (!isObject(message)) return false;
+    this.#isFirst = false;
     this.#noteId(message);
+    this.#facts = answerFactsIn(message, this.#facts);
     this.#mode = servedMode(message) ?? this.#mode;
-    const counts = this.form.usageIn(message, this.#counts);
+    const counts = hasUsage ? this.form.usageIn(message, this.#counts) : undefined;
     if (counts === undefined) return false;
     this.#counts = counts;
     return this.form.isUsageAlone?.(message) === true;

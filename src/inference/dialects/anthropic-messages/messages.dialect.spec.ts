@@ -54,7 +54,7 @@ describe('the meter of messages', () => {
     [',"think\\u0069ng":{"type":"adaptive"}', undefined],
     [',"thinking":{"type":"disabled"}', 3],
   ])('has the input of a cut stream, and what came of its output: %s', (more, output) => {
-    const meter = anthropicMessages.newMeter(callOf(`${BODY}${more}}`));
+    const meter = anthropicMessages.newMeter(callOf(`${BODY},"stream":true${more}}`));
     meter.push(Buffer.from(START + TEXT));
     expect(meter.usage).toEqual({ counts: expect.objectContaining({ input: 20, output }), isComputed: true });
   });

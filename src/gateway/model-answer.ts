@@ -1,0 +1,37 @@
+import type { ModelAnswer } from '../telemetry/gen-ai.js';
+import type { StreamMeter } from './billable-use.js';
+
+const INPUT_UNITS = ['input', 'cache_read', 'cache_write_5m', 'cache_write_1h', 'input_audio', 'input_image'] as const;
+
+/** undefined: none is known. */
+function sumIfAny(figures: readonly (number | undefined)[]): number | undefined {
+  const known = figures.filter((figure) => figure !== undefined);
+  return known.length === 0 ? undefined : known.reduce((sum, figure) => sum + figure, 0);
+}
+
+/** What a meter has read of an answer; undefined where it reads the usage alone. */
+export function modelAnswerOf(
+  { answer, usage: { counts } }: StreamMeter,
+  firstTokenMs: number | undefined,
+): ModelAnswer | undefined {
+  if (answer === undefined) return undefined;
+  return {
+    id: answer.id,
+    model: answer.model,
+    finishReason: answer.finishReason,
+    inputTokens: sumIfAny(INPUT_UNITS.map((unit) => counts[unit])),
+    cacheReadTokens: counts.cache_read,
+    cacheWriteTokens: sumIfAny([counts.cache_write_5m, counts.cache_write_1h]),
+    outputTokens: counts.output,
+    firstTokenMs,
+  };
+}
+
+type Counted = Readonly<Record<string, number>>;
+
+/** Of a call with several attempts, by unit. */
+export function sumOfUnits(one: Counted, other: Counted): Counted {
+  const sum: Record<string, number> = { ...one };
+  for (const [unit, quantity] of Object.entries(other)) sum[unit] = (sum[unit] ?? 0) + quantity;
+  return sum;
+}
