@@ -52,6 +52,38 @@ function events(...list: readonly { readonly type: string; readonly [field: stri
   };
 }
 
+describe('a stored response', () => {
+  it('comes as the stream of its events, from the one that the client has', async () => {
+    const created = { type: 'response.output_text.delta', sequence_number: 3, delta: 'lo' };
+    const completed = { type: 'response.completed', sequence_number: 4, response: RESPONSE };
+    gateway.provider.replyWith(events(created, completed));
+    const stored = new OpenAI({
+      baseURL: `${gateway.app.url}/v1`,
+      apiKey: ADMIN_KEY,
+      defaultHeaders: { 'x-gateway-virtual-key': slug },
+    });
+    const stream = await stored.responses.retrieve('resp_1', { stream: true, starting_after: 2 });
+    const seen: string[] = [];
+    for await (const { type } of stream) seen.push(type);
+    expect(seen).toEqual([created.type, completed.type]);
+    expect(onlyCall(gateway.provider).path).toMatch(/\/responses\/resp_1\?stream=true&starting_after=2$/);
+  });
+
+  it('breaks off with its provider, and has another form than a stream refused', async () => {
+    gateway.provider.replyWith((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write('event: response.created\ndata: {}\n\n', () => setTimeout(() => response.destroy(), 20));
+    });
+    const headers = { authorization: `Bearer ${ADMIN_KEY}`, 'x-gateway-virtual-key': slug };
+    const url = `${gateway.app.url}/v1/responses/resp_1`;
+    const answer = await fetch(`${url}?stream=true`, { headers });
+    await expect(answer.text()).rejects.toThrow();
+    for (const query of ['stream=yes', 'starting_after=-1', 'unknown=1']) {
+      expect((await fetch(`${url}?${query}`, { headers })).status).toBe(400);
+    }
+  });
+});
+
 describe('a response', () => {
   it.each(['/v1/responses', '/responses', '/openai/v1/responses'])(
     'passes byte for byte at %s, and is in the ledger',

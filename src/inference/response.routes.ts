@@ -2,6 +2,7 @@
 import { OrderedCursorQuery } from '../common/pagination/cursor.query.js';
 import type { ResourceProvider } from '../gateway/relay/operation.types.js';
 import type { RelayRoute } from '../gateway/relay/relay-route.js';
+import { StoredResponseQuery } from './stored-response.query.js';
 
 const RESPONSE = { kind: 'response', name: 'response_id' } as const;
 const PATH = '/responses/{response_id}';
@@ -22,10 +23,12 @@ export const RESPONSE_ROUTES: readonly RelayRoute[] = [
     kind: 'retrieve',
     operation: 'responses.retrieve',
     operationId: 'retrieveModelResponse',
-    summary: 'Retrieves a stored response.',
+    summary: 'Retrieves a stored response, or its events.',
     path: PATH,
     scope: SCOPE,
+    query: StoredResponseQuery,
     about: RESPONSE,
+    mayStream: true,
   },
   {
     kind: 'items',

@@ -117,8 +117,10 @@ function headersOf(route: RelayRoute): readonly ApiHeaderOptions[] {
 function answerDecorator(route: RelayRoute): MethodDecorator {
   const { response } = route;
   if (route.kind === 'download') return ApiOkResponse({ description: 'The bytes of the file.', content: BYTES });
-  if (response === undefined)
-    return ApiOkResponse({ description: "The provider's response, unchanged.", content: ANY });
+  if (response === undefined) {
+    const content = mayStreamEvents(route) ? { ...ANY, ...EVENTS } : ANY;
+    return ApiOkResponse({ description: "The provider's response, unchanged.", content });
+  }
   if (!mayStreamEvents(route)) return ApiOkResponse({ type: response });
   const schema = { $ref: getSchemaPath(response) };
   const content = { 'application/json': { schema }, ...EVENTS };

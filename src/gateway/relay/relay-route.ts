@@ -34,7 +34,7 @@ export type RelayRoute =
   | (Row & Answered & Listing & { readonly kind: 'list'; readonly lists: ProviderObjectKind })
   /** `items` is a list within an object of the path: the messages of a thread. */
   | (Row & About & Answered & Listing & { readonly kind: 'items' })
-  | (Row & About & Answered & { readonly kind: 'retrieve' })
+  | (Row & About & Answered & Streamed & { readonly kind: 'retrieve' })
   /** The bytes of the response are streamed: of the object in the path, or of a file that it names. */
   | (Row & About & { readonly kind: 'download'; readonly response?: undefined; readonly file?: NamedFile })
   | (Row & Creating & Answered & JsonBody & { readonly kind: 'create' })
@@ -101,9 +101,12 @@ interface Listing {
 }
 
 /** The body is parsed and must be an object. */
-interface JsonBody {
+interface JsonBody extends Streamed {
   /** Objects of the provider in the body, in fields of this name at any depth. */
   readonly uses?: readonly ObjectReference[];
+}
+
+interface Streamed {
   /** The response is streamed when the provider returns an event stream. */
   readonly mayStream?: boolean;
 }
@@ -140,7 +143,7 @@ export function hasJsonBody(route: RelayRoute): route is Extract<RelayRoute, { k
 }
 
 export function mayStreamEvents(route: RelayRoute): boolean {
-  return hasJsonBody(route) && route.mayStream === true;
+  return (hasJsonBody(route) || route.kind === 'retrieve') && route.mayStream === true;
 }
 
 /** The objects of the provider that a route names, creates or returns. */
