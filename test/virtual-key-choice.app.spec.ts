@@ -79,7 +79,7 @@ describe('the virtual key in the model', () => {
     const body = `{ "model" : "@${slug}/m", "query":"q" ,"documents":["\\u0061"]}`;
     const headers = { authorization: `Bearer ${ADMIN_KEY}`, 'content-type': 'application/json' };
     await send(`${gateway.app.url}/v2/rerank`, { headers, body });
-    expect(onlyCall(gateway.provider).body).toBe(body.replace(` "@${slug}/m"`, '"m"'));
+    expect(onlyCall(gateway.provider).body).toBe(body.replace(`"@${slug}/m"`, '"m"'));
   });
 
   it.each(['@nowhere/m', '@local', 'nowhere/m', 'm', '@/m', '@SLUG/'])(
