@@ -9,10 +9,12 @@ import { COST } from './support/usage-gateway.js';
 const GATEWAYS = 4;
 const KILLS = 10;
 const CALLERS = 24;
+const STREAMS = 312;
+const STREAM_KILLS = 2;
 /** Callers without a pause would take the CPU that the start of the next gateway needs. */
 const PAUSE_MS = 60;
 
-// Fourteen starts of a gateway, two seconds of CPU each.
+// Sixteen starts of a gateway, two seconds of CPU each.
 jest.setTimeout(300_000);
 
 onServer(`${GATEWAYS} gateways on one PostgreSQL (needs DATABASE_URL)`, () => {
@@ -41,6 +43,61 @@ onServer(`${GATEWAYS} gateways on one PostgreSQL (needs DATABASE_URL)`, () => {
     const [bucket] = await fleet.books.getRepository(UsageBucket).find();
     expect(BigInt(bucket?.used ?? 0)).toBeLessThanOrEqual(BigInt(bucket?.creditLimit ?? 0));
     await fleet.client().delete(`${POLICIES}/${policyId}`);
+  });
+
+  it(`holds limits over ${STREAMS} streams that clients leave, providers cut and kills end`, async () => {
+    for (const [unit, price] of [
+      ['input', '0.000001'],
+      ['output', '0.00001'],
+    ]) {
+      await fleet.client().create('/v1/prices', { provider: 'openai-compatible', model: 'm', unit, price });
+    }
+    const chats = { conditions: [{ key: 'endpoint', value: 'chat' }], group_by: [{ key: 'organisation_id' }] };
+    const policies = [
+      await fleet.limit({ ...chats, type: 'tokens', credit_limit: 8_000 }),
+      await fleet.limit({ ...chats, type: 'cost', credit_limit: 0.05 }),
+    ];
+    await atRest();
+    await fleet.forget();
+
+    const overshoots: bigint[] = [];
+    let isOver = false;
+    const sampling = (async () => {
+      for (; !isOver; await new Promise((resolve) => setTimeout(resolve, 50))) {
+        overshoots.push(...(await fleet.overshoots()));
+      }
+    })();
+    const statuses: number[] = [];
+    const caller = async (_: unknown, number: number): Promise<void> => {
+      for (let left = STREAMS / CALLERS; left > 0; left -= 1) {
+        const leaves = Math.random() < 0.3;
+        statuses.push(await fleet.stream(randomUUID(), leaves ? 5 + Math.random() * 120 : 30_000));
+        await new Promise((resolve) => setTimeout(resolve, Math.random() * (PAUSE_MS + number)));
+      }
+    };
+    try {
+      const callers = Promise.all(Array.from({ length: CALLERS }, caller));
+      for (let kill = 0; kill < STREAM_KILLS; kill += 1) {
+        await new Promise((resolve) => setTimeout(resolve, 300));
+        await fleet.killOne();
+      }
+      await callers;
+      await atRest();
+    } finally {
+      isOver = true;
+      await sampling;
+    }
+
+    expect(overshoots).toEqual([]);
+    expect(statuses.filter((status) => ![0, 200, 412, 429].includes(status))).toEqual([]);
+    // The limits were met, and calls went through.
+    expect(statuses.filter((status) => status === 412 || status === 429).length).toBeGreaterThan(0);
+    const { reached, miscounted, invented } = await fleet.reckon();
+    expect(reached.length).toBeGreaterThan(50);
+    expect(new Set(reached).size).toBe(reached.length);
+    expect(miscounted).toEqual([]);
+    expect(invented).toEqual([]);
+    for (const policyId of policies) await fleet.client().delete(`${POLICIES}/${policyId}`);
   });
 
   it(`loses no call when gateways are killed ${KILLS} times at random`, async () => {

@@ -9,6 +9,7 @@ import { UsageBucket } from '../../src/usage/usage-bucket.entity.js';
 import { UsageEvent } from '../../src/usage/usage-event.entity.js';
 import { UsageReservation } from '../../src/usage/usage-reservation.entity.js';
 import { eventually } from './eventually.js';
+import { faultyStream } from './faulty-streams.js';
 import { type FakeProvider, type Reply, startFakeProvider } from './fake-provider.js';
 import { GatewayClient } from './gateway-client.js';
 import { GatewayProcess } from './gateway-process.js';
@@ -24,7 +25,12 @@ const LEASE_MARGIN_MS = 1_000;
 const POLICIES_KNOWN_MS = 6_000;
 export const POLICIES = '/v1/policies/usage-limits';
 
-const slowly: Reply = (response, call) => void setTimeout(() => scored()(response, call), 5 + Math.random() * 30);
+const slowly: Reply = (response, call) => {
+  if (call.path.endsWith('/chat/completions')) return faultyStream(response, call);
+  setTimeout(() => scored()(response, call), 5 + Math.random() * 30);
+};
+/** At most 24 tokens of output come. */
+const CHAT = { model: 'm', max_tokens: 60, stream: true, messages: [{ role: 'user', content: 'Hello' }] };
 
 interface Member {
   readonly process: GatewayProcess;
@@ -60,6 +66,7 @@ export class GatewayFleet {
     private readonly start: () => Promise<Member>,
     private readonly members: Member[],
     private readonly virtualKey: string,
+    private readonly chats: string,
   ) {}
 
   /** @param server PostgreSQL server on which the fleet creates its own database */
@@ -85,9 +92,12 @@ export class GatewayFleet {
     const books = await openDataSource(database.url);
     const config = { base_url: provider.url };
     const key = { name: 'cohere', provider: 'cohere', key: 'provider-key', config };
-    const { slug } = await new GatewayClient(first.url).create('/v1/virtual-keys', key);
+    const admin = new GatewayClient(first.url);
+    const { slug } = await admin.create('/v1/virtual-keys', key);
+    const chats = await admin.create('/v1/virtual-keys', { ...key, name: 'chats', provider: 'openai-compatible' });
     provider.replyWith(slowly);
-    return new GatewayFleet(books, provider, database, folder, start, members, readString(slug, 'slug'));
+    const slugs = [readString(slug, 'slug'), readString(chats['slug'], 'slug')] as const;
+    return new GatewayFleet(books, provider, database, folder, start, members, ...slugs);
   }
 
   client(number = 0): GatewayClient {
@@ -108,6 +118,36 @@ export class GatewayFleet {
       ({ status }) => status,
       () => 0,
     );
+  }
+
+  /** The status of a streamed chat, whose client may leave in the middle; 0 when there was no answer. */
+  async stream(traceId: string, leavesAfterMs: number): Promise<number> {
+    const headers = {
+      'content-type': 'application/json',
+      'x-gateway-api-key': ADMIN_KEY,
+      'x-gateway-virtual-key': this.chats,
+      'x-gateway-trace-id': traceId,
+    };
+    const signal = AbortSignal.timeout(Math.ceil(leavesAfterMs));
+    const url = `${this.members[this.anyone()]?.url}/v1/chat/completions`;
+    let status = 0;
+    try {
+      const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(CHAT), signal });
+      status = answer.status;
+      await answer.text();
+    } catch {
+      // The client has left, or the gateway died.
+    }
+    return status;
+  }
+
+  /** How far each enforced limit is exceeded at this moment, in its own unit; empty where none is. */
+  async overshoots(): Promise<readonly bigint[]> {
+    const buckets = await this.books.getRepository(UsageBucket).find();
+    const overs = buckets.map(
+      ({ used, reserved, creditLimit }) => BigInt(used) + BigInt(reserved) - BigInt(creditLimit),
+    );
+    return overs.filter((over) => over > 0n);
   }
 
   /** Creates a policy for all calls, waits until every gateway applies it, and returns its id. */
