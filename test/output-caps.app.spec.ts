@@ -99,6 +99,19 @@ describe('the cap of a model route', () => {
     expect(sent()).toMatchObject({ max_tokens: 50, max_completion_tokens: 50 });
   });
 
+  it('is not on the refusal of a call that was not sent', async () => {
+    await gateway.limit({ type: 'tokens', credit_limit: 60 });
+    const answer = await ask(CHAT, { model: await route({ max_output_tokens: 50 }), max_tokens: 99, messages: [] });
+    expect(refusalOf(answer)).toMatchObject({ status: 412, code: 'usage_limit_exceeded' });
+    expect(answer.headers[HEADER]).toBeUndefined();
+  });
+
+  it('is on an error of the provider', async () => {
+    gateway.provider.replyWith(json({ error: { message: 'no' } }, 400));
+    const answer = await ask(CHAT, { model: await route({ max_output_tokens: 50 }), max_tokens: 99, messages: [] });
+    expect([answer.status, answer.headers[HEADER]]).toEqual([400, '50']);
+  });
+
   it.each([0, 1.5, 10_000_001, '50'])('cannot be %j', async (max_output_tokens) => {
     const targets = [{ virtual_key: compatible, model: 'm' }];
     const answer = await gateway.admin.post('/v1/model-routes', { name: 'refused', targets, max_output_tokens });
@@ -188,7 +201,9 @@ describe('a model route that clamps outputs', () => {
     );
     expect(used).toBeLessThanOrEqual(LIMIT);
     expect(rows.length).toBeGreaterThanOrEqual(2);
-    expect(answers.some(({ status }) => status !== 200)).toBe(true);
+    const refused = answers.filter(({ status }) => status !== 200);
+    expect(refused).not.toEqual([]);
+    expect(refused.filter(({ headers }) => headers[HEADER] !== undefined)).toEqual([]);
     expect(await gateway.books.faults()).toEqual([]);
   });
 });

@@ -27,7 +27,7 @@ import { requestedModes } from './dialects/service-mode.js';
 import { DrainedCalls, OutlivingSink } from './drained-calls.js';
 import { IsolatedCalls } from './isolated-calls.js';
 import { StreamUsageRefusals } from './stream-usage-refusals.js';
-import { cappedCall, clampedCall, type OutputRoom } from './output-caps.js';
+import { cappedCall, clampedCall, type OutputRoom, withdrawCap } from './output-caps.js';
 
 const DIALECTS = [openaiChat, openaiCompletions, openaiResponses, openaiEmbeddings, anthropicMessages];
 /** Of an error of the provider, what its caller gets besides its body and status. */
@@ -153,6 +153,9 @@ export class InferenceService {
       if (answer.body === undefined) return;
       await recorded;
       reply(response, { ...answer, body: answer.body });
+    }).catch((error: unknown) => {
+      withdrawCap(error, response);
+      throw error;
     });
   }
 

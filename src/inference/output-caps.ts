@@ -1,4 +1,6 @@
 import type { Response } from 'express';
+import { GatewayError } from '../common/errors/gateway.error.js';
+import { UpstreamFailure } from '../upstream/upstream.types.js';
 import type { Dialect, InferenceCall, InferenceFacts } from './dialects/dialect.types.js';
 
 /** No answer is cut shorter to make it fit. */
@@ -39,6 +41,16 @@ export function clampedCall<Facts extends InferenceFacts>(
   if (cap < Math.max(LEAST_CLAMPED, call.facts.leastOutputCap ?? 0)) return undefined;
   response.setHeader(HEADER, cap);
   return withOutputCap(call, cap);
+}
+
+/** A call that was refused before its provider got it has no cap. */
+export function withdrawCap(error: unknown, response: Pick<Response, 'headersSent' | 'removeHeader'>): void {
+  if (!response.headersSent && !wasSent(error)) response.removeHeader(HEADER);
+}
+
+function wasSent(error: unknown): boolean {
+  if (!(error instanceof GatewayError) || error.source !== 'provider') return false;
+  return !(error.cause instanceof UpstreamFailure) || error.cause.wasSent;
 }
 
 /** Of each answer. */
