@@ -115,6 +115,41 @@ describe('under a limit in US dollars, without a price set by hand', () => {
     }
   });
 
+  it('charges and bounds a target of a model route as the model that it names, before that of the virtual key', async () => {
+    const usage = { prompt_tokens: 10, completion_tokens: 10 };
+    const tuned = await gateway.virtualKey('openai');
+    const deployed = await gateway.virtualKey('azure-openai', { config: { base_model: 'gpt-5.4' } });
+    for (const [virtual_key, model] of [
+      [tuned, 'ft:gpt-4o-mini:us:1'],
+      [deployed, 'our-chat'],
+    ]) {
+      await gateway.reset();
+      await gateway.limit({ type: 'cost', credit_limit: 1 });
+      gateway.provider.replyWith(json({ usage }));
+      const target = { virtual_key, model, base_model: 'gpt-4o-mini' };
+      await gateway.admin.create('/v1/model-routes', { name: `route to ${model}`, targets: [target] });
+      // Without a cap, it is bounded by what the model can write.
+      const body = { model: `route to ${model}`, messages: MESSAGES };
+      const answer = await gateway.admin.post('/v1/chat/completions', body);
+      expect([answer.status, answer.headers['x-gateway-model']]).toEqual([200, model]);
+      const [row] = await gateway.books.ledger(1);
+      expect(row).toMatchObject({ model });
+      expect(Number(row?.costNano)).toBe(1_500 + 6_000);
+    }
+  });
+
+  it('refuses a target without a base model under a limit, and one whose base model has no price', async () => {
+    const virtual_key = await gateway.virtualKey('openai');
+    for (const base of [undefined, null, 'no-model']) {
+      const model = `private-${String(base)}`;
+      const target = { virtual_key, model, base_model: base };
+      await gateway.admin.create('/v1/model-routes', { name: model, targets: [target] });
+      const answer = await gateway.admin.post('/v1/chat/completions', { model, max_tokens: 1, messages: MESSAGES });
+      expect(refusalOf(answer)).toMatchObject({ status: 412, code: 'price_unknown' });
+      expect(answer.text).toContain(`\\"model\\":\\"${base ?? model}\\"`);
+    }
+  });
+
   it('refuses a chat whose model has no bundled price', async () => {
     const ask = plainly(gateway, await gateway.virtualKey('openai'));
     const body = { model: 'gpt-4o-mini-tuned', max_tokens: 200, messages: MESSAGES };

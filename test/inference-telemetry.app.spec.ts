@@ -1,6 +1,7 @@
 // Spans, metrics and log lines of calls of models, by the conventions for generative AI.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { json, type Reply } from './support/fake-provider.js';
+import { GatewayClient } from './support/gateway-client.js';
 import { type ExportedSpan, type OtlpCollector, startOtlpCollector } from './support/otlp-collector.js';
 import { requestLine } from './support/request-line.js';
 import { type RerankGateway, startRerankGateway } from './support/rerank-gateway.js';
@@ -176,6 +177,17 @@ describe.each(FORMS)('a call of $path', ({ path, operation, body, id, reason, wh
     });
     expect(JSON.stringify([line, collector.spans])).not.toContain('in no span');
   });
+});
+
+it('names the model behind a private name in its span, and the name in the log line', async () => {
+  const target = { virtual_key: slug, model: 'private', base_model: 'the-model' };
+  await new GatewayClient(gateway.app.url).create('/v1/model-routes', { name: 'named', targets: [target] });
+  gateway.provider.replyWith(json({ usage: CHAT_USAGE }));
+  const headers = { 'content-type': 'application/json', 'x-gateway-api-key': ADMIN_KEY, 'x-gateway-trace-id': 'named' };
+  const body = JSON.stringify({ model: 'named', messages: [], max_tokens: 5 });
+  expect((await send(`${gateway.app.url}/v1/chat/completions`, { headers, body })).status).toBe(200);
+  expect(await requestLine(gateway.app, 'named')).toMatchObject({ model: 'private' });
+  expect((await spanOfProvider())?.attributes).toMatchObject({ 'gen_ai.request.model': 'the-model' });
 });
 
 it('leaves the figures out where the provider refuses the call', async () => {

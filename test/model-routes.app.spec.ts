@@ -184,6 +184,29 @@ describe('a model route', () => {
     expect([answer.status, brokenRulesOf(answer)]).toEqual([400, new Set([param])]);
   });
 
+  it('takes a base model for private names alone', async () => {
+    const openai = await gateway.virtualKey('openai');
+    const azure = await gateway.virtualKey('azure-openai');
+    const body = (virtual_key: string, model: string, base_model: unknown) => {
+      return { name: 'based', targets: [{ virtual_key, model, base_model }] };
+    };
+    for (const [virtual_key, model, base] of [
+      [openai, 'gpt-5.4', 'gpt-4o-mini'],
+      [openai, 'GPT-5.4-2026-03-05', 'gpt-4o-mini'],
+      [openai, 'tuned', ''],
+      [openai, 'tuned', 7],
+    ] as const) {
+      const answer = await gateway.admin.post(PATH, body(virtual_key, model, base));
+      expect([model, answer.status, brokenRulesOf(answer)]).toEqual([model, 400, new Set(['targets.0.base_model'])]);
+    }
+    // A deployment may have the name of a model that it is not.
+    const { id } = await gateway.admin.create(PATH, body(azure, 'gpt-5.4', 'gpt-4o-mini'));
+    const read = jsonOf(await gateway.admin.get(`${PATH}/${String(id)}`));
+    expect(read['targets']).toEqual([{ virtual_key: azure, model: 'gpt-5.4', base_model: 'gpt-4o-mini', order: 0 }]);
+    expect(jsonOf(await gateway.admin.put(`${PATH}/${String(id)}`, read))['targets']).toEqual(read['targets']);
+    await gateway.admin.delete(`${PATH}/${String(id)}`);
+  });
+
   it('has its name alone in its workspace', async () => {
     const name = await route([{ virtual_key: slug, model: 'm' }]);
     const again = await gateway.admin.post(PATH, { name, targets: [{ virtual_key: slug, model: 'm' }] });

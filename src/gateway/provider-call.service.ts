@@ -30,7 +30,7 @@ import { VirtualKeyCache } from '../virtual-keys/virtual-key.cache.js';
 import type { BillableStream, BillableUse } from './billable-use.js';
 import type { MeteredCall } from './metered-call.js';
 import { ObservedCall } from './observed-call.js';
-import type { ProviderContext } from './provider-context.decorator.js';
+import { pricedModel, type ProviderContext } from './provider-context.decorator.js';
 import { UsageMeter } from './usage-meter.js';
 
 const NO_BODY = Buffer.alloc(0);
@@ -193,7 +193,7 @@ export class ProviderCallService {
     let attemptsMade = 0;
     const send = async (current: ProviderContext): Promise<UpstreamAnswer> => {
       const { slug: provider } = current.virtualKey.provider;
-      const info = { operation: operation.operation, provider, model: operation.model };
+      const info = { operation: operation.operation, provider, model: modelOf(current, operation) };
       const telemetry = new ObservedCall(current.request, info, this.metrics);
       const call = providerCall(current.virtualKey, withHeaders(operation.request, telemetry.headers), this.config);
       try {
@@ -235,7 +235,7 @@ export class ProviderCallService {
     let attemptsMade = 0;
     const send = async (current: ProviderContext): Promise<RelayedAnswer> => {
       const { slug: provider } = current.virtualKey.provider;
-      const info = { operation: operation.operation, provider, model: operation.model };
+      const info = { operation: operation.operation, provider, model: modelOf(current, operation) };
       const telemetry = new ObservedCall(current.request, info, this.metrics);
       // The log line is written when the last byte is out, which is before the call is over.
       const sinkFor = (head: UpstreamHead): Writable | undefined => {
@@ -321,6 +321,11 @@ export class ProviderCallService {
 function passOn({ answer }: ProviderContext, { status, headers }: UpstreamHead): void {
   if (status < 200 || status > 299) return;
   for (const [name, value] of Object.entries(passedHeaders(headers))) answer.setHeader(name, value);
+}
+
+/** For traces: a name of a deployment says nothing to those who read them. */
+function modelOf(context: ProviderContext, { model }: ProviderOperation): string | undefined {
+  return model === undefined ? undefined : pricedModel(context, model);
 }
 
 /** What the whole answer has cost. */

@@ -24,6 +24,11 @@ export interface ProviderContext {
   readonly deadlineMs?: number;
 }
 
+/** The model whose prices and bounds count, for one that the provider knows by this name. */
+export function pricedModel({ modelNames, virtualKey }: ProviderContext, model: string): string {
+  return modelNames?.route?.baseModel ?? virtualKey.credential.options.base_model ?? model;
+}
+
 export const CurrentProvider = createParamDecorator((_data: unknown, context: ExecutionContext): ProviderContext => {
   const http = context.switchToHttp();
   return providerContextOf(http.getRequest<Request>(), http.getResponse<Response>());

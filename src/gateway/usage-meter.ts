@@ -20,7 +20,7 @@ import type { MeteredUse, UsageEstimate } from './billable-use.js';
 import { type AboveBound, costOfEstimate, measuredUnits } from './call-cost.js';
 import { priceUnknown, usageNotBounded } from './limit-refusal.js';
 import { MeteredCall, type UsageCounts } from './metered-call.js';
-import type { ProviderContext } from './provider-context.decorator.js';
+import { pricedModel, type ProviderContext } from './provider-context.decorator.js';
 
 /** Longest wait, at the end, for calls whose clients have been cut off. */
 const END_MS = 5_000;
@@ -66,7 +66,7 @@ export class CallPrices implements UsageCounts {
 /** What a call is billed as. */
 interface SoldModel {
   readonly provider: string;
-  /** Of a deployment, the model behind it where its virtual key names that. */
+  /** Of a deployment, the model behind it where its model route or virtual key names that. */
   readonly model: string;
   /** Empty: it has none. undefined: not known while the database is away. */
   readonly prices: readonly Price[] | undefined;
@@ -97,8 +97,8 @@ export class UsageMeter implements BeforeApplicationShutdown {
     try {
       const estimate = use.estimate();
       const { organisationId } = context.principal;
-      const { provider, credential } = context.virtualKey;
-      const model = credential.options.base_model ?? use.model;
+      const { provider } = context.virtualKey;
+      const model = pricedModel(context, use.model);
       const units = measuredUnits(estimate);
       const prices = this.prices.pricesFor(organisationId, provider.slug, model, this.clock.now(), units);
       const sold = { provider: provider.slug, model };

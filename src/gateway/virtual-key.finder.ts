@@ -14,7 +14,10 @@ const PREFIXED = /^(?<at>@?)(?<slug>[a-zA-Z0-9_-]{1,255})\/(?<model>.+)$/s;
 const MAX_NAMES = 20;
 
 /** Of a model route, what its calls depend on. */
-export type UsedRoute = Pick<KnownRoute, 'name' | 'output'>;
+export interface UsedRoute extends Pick<KnownRoute, 'name' | 'output'> {
+  /** The model behind the name of the target; undefined where that name says it. */
+  readonly baseModel: string | undefined;
+}
 
 /** Where a request goes. */
 export interface Destination {
@@ -94,12 +97,13 @@ export class VirtualKeyFinder {
   /** The first target that can be used. */
   private async byRoute(principal: Principal, route: KnownRoute): Promise<Destination> {
     let failure: GatewayError | undefined;
-    for (const { virtualKeyId, model } of route.targets) {
+    const { name, output } = route;
+    for (const { virtualKeyId, model, baseModel } of route.targets) {
       try {
         const virtualKey = await this.virtualKeys.findById(principal, virtualKeyId, this.now());
         if (virtualKey === undefined) continue;
-        if (mayUse(principal, virtualKey) && mayUseModel(principal, virtualKey, model, route.name))
-          return { virtualKey, model, route };
+        if (mayUse(principal, virtualKey) && mayUseModel(principal, virtualKey, model, name))
+          return { virtualKey, model, route: { name, output, baseModel } };
         failure ??= new GatewayError('model_not_allowed', { param: 'model' });
       } catch (error) {
         // Its credential cannot be read.

@@ -9,7 +9,7 @@ import type { JsonObject } from '../common/json/read.js';
 import { AppConfig } from '../config/environment.js';
 import { assertEveryModelAllowed, restrictsModels } from '../gateway/model-access.js';
 import type { BillableStream, UsageEstimate } from '../gateway/billable-use.js';
-import type { ProviderContext } from '../gateway/provider-context.decorator.js';
+import { pricedModel, type ProviderContext } from '../gateway/provider-context.decorator.js';
 import { type ProviderOperation, ProviderCallService } from '../gateway/provider-call.service.js';
 import { passedHeaders } from '../upstream/passed-headers.js';
 import { OfferedEndpoints } from '../upstream/providers/offered-endpoints.js';
@@ -78,11 +78,11 @@ export class InferenceService {
     const facts = dialect.readFacts(members);
     noteLongAnswer(response);
     const target = await this.targetOf(dialect, context, facts.model, response.req.headers);
-    const { provider, credential } = context.virtualKey;
+    const { provider } = context.virtualKey;
     const asked = {
       facts,
       bytes: target.bytes,
-      knownModel: modelFacts(provider.slug, credential.options.base_model ?? facts.model),
+      knownModel: modelFacts(provider.slug, pricedModel(context, facts.model)),
       // An answer that comes whole shows nothing until the model has written all of it.
       hidesReasoning: provider.hidesReasoning === true || !facts.isStream,
       refusesMaxTokens: provider.refusesMaxTokens === true,

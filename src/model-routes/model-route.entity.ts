@@ -7,6 +7,8 @@ export interface ModelTarget {
   readonly virtualKey: string;
   /** As its provider knows it. */
   readonly model: string;
+  /** The model behind that name, whose prices and bounds count; absent: the name says it. */
+  readonly baseModel?: string;
   /** Lower ones are tried first. */
   readonly order: number;
 }

@@ -6,6 +6,8 @@ export class ModelTargetResponse {
   readonly virtual_key: string;
   /** The model, as its provider knows it. */
   readonly model: string;
+  /** The model behind that name, whose prices and bounds count; null: that of the virtual key, or the name itself. */
+  readonly base_model: string | null;
   /** Targets with a lower one are tried first. */
   readonly order: number;
 }
@@ -47,7 +49,12 @@ export function toModelRouteResponse(row: ModelRoute): ModelRouteResponse {
     workspace_id: row.workspaceId,
     name: row.name,
     description: row.description,
-    targets: row.targets.map(({ virtualKey, model, order }) => ({ virtual_key: virtualKey, model, order })),
+    targets: row.targets.map(({ virtualKey, model, baseModel = null, order }) => ({
+      virtual_key: virtualKey,
+      model,
+      base_model: baseModel,
+      order,
+    })),
     max_output_tokens: row.maxOutputTokens,
     clamp_output: row.clampOutput,
     created_at: toUnixSeconds(row.createdAt),

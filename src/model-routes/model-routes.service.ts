@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { Principal, Tenant } from '../access/principal.js';
-import { fieldError, throwIfInvalid } from '../common/errors/gateway.error.js';
+import { fieldError, type FieldProblem, throwIfInvalid } from '../common/errors/gateway.error.js';
 import { assertFixedFields } from '../common/validation/fixed-fields.decorator.js';
 import { withoutUndefined } from '../common/without-undefined.js';
 import { withFreeSlug } from '../database/rows.js';
+import type { ProviderSlug } from '../upstream/providers/provider.types.js';
+import { modelFacts } from '../usage/models/model-catalogue.js';
 import { VirtualKeyStore } from '../virtual-keys/virtual-key.store.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import type { CreateModelRouteDto, ModelTargetDto, UpdateModelRouteDto } from './dto/model-route.dto.js';
@@ -87,17 +89,39 @@ export class ModelRoutesService {
       tenant,
       given.map((target) => target.virtual_key),
     );
-    const unknown = given.flatMap(({ virtual_key: ref }, index) =>
-      known.has(ref) || kept.some((target) => target.virtualKey === ref)
-        ? []
-        : [fieldError(`targets.${index}.virtual_key`, 'must be a virtual key that the callers of the route can use')],
-    );
-    throwIfInvalid(unknown);
-    return given.flatMap(({ virtual_key: ref, model, order = 0 }) => {
+    const problems = given.flatMap((target, index) => {
+      const { virtual_key: ref } = target;
+      const found = known.get(ref);
+      if (found !== undefined) return problemsOfBase(target, found.provider, index);
+      if (kept.some(({ virtualKey }) => virtualKey === ref)) return [];
+      return [
+        fieldError(`targets.${index}.virtual_key`, 'must be a virtual key that the callers of the route can use'),
+      ];
+    });
+    throwIfInvalid(problems);
+    return given.flatMap(({ virtual_key: ref, model, base_model: base, order = 0 }) => {
       const found = known.get(ref) ?? kept.map(nameOf).find(({ slug }) => slug === ref);
-      return found === undefined ? [] : [{ virtualKeyId: found.id, virtualKey: found.slug, model, order }];
+      if (found === undefined) return [];
+      const baseModel = base ?? undefined;
+      return [{ virtualKeyId: found.id, virtualKey: found.slug, model, ...withoutUndefined({ baseModel }), order }];
     });
   }
+}
+
+/** Whose models have the names that a customer gives to deployments. */
+const NAMED_BY_CUSTOMERS: ReadonlySet<ProviderSlug> = new Set(['azure-ai', 'azure-openai']);
+
+/** A known model under the prices of a cheaper one would be a way around limits. */
+function problemsOfBase(
+  { model, base_model: base }: ModelTargetDto,
+  provider: ProviderSlug,
+  index: number,
+): readonly FieldProblem[] {
+  if (typeof base !== 'string' || NAMED_BY_CUSTOMERS.has(provider)) return [];
+  if (modelFacts(provider, model) === undefined) return [];
+  return [
+    fieldError(`targets.${index}.base_model`, 'is only for private names, and the provider has a model of this name'),
+  ];
 }
 
 function nameOf({ virtualKeyId, virtualKey }: ModelTarget): { readonly id: string; readonly slug: string } {

@@ -51,11 +51,11 @@ export class VirtualKeyStore extends MappedResourceStore<VirtualKey> {
     manager: EntityManager,
     tenant: Tenant,
     refs: readonly string[],
-  ): Promise<ReadonlyMap<string, Pick<VirtualKey, 'id' | 'slug'>>> {
+  ): Promise<ReadonlyMap<string, Pick<VirtualKey, 'id' | 'slug' | 'provider'>>> {
     if (refs.length === 0) return new Map();
     const names = [{ id: In(refs.filter(isUuid)) }, { slug: In(refs.filter((ref) => SLUG_PATTERN.test(ref))) }];
     const where = ownOrSharedWhere(tenant).flatMap((owner) => names.map((name) => ({ ...owner, ...name })));
-    const select = { id: true, slug: true, workspaceId: true } as const;
+    const select = { id: true, slug: true, provider: true, workspaceId: true } as const;
     const found = await manager.find(VirtualKey, { select, where, lock: { mode: 'for_key_share' } });
     return new Map(
       refs.flatMap((ref) => {

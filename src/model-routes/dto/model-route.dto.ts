@@ -31,6 +31,17 @@ export class ModelTargetDto {
   @IsStorable()
   readonly model: string;
 
+  /**
+   * The model behind a name that says nothing about it, as of a deployment or of a model that was tuned: its prices and bounds
+   * count. Takes precedence over that of the virtual key.
+   * @example "gpt-4o-mini"
+   */
+  @OptionalOrNull()
+  @IsString()
+  @Length(1, 512)
+  @IsStorable()
+  readonly base_model?: string | null;
+
   /** Targets with a lower one are tried first; of equal ones, the first. */
   @Optional()
   @IsInt()
