@@ -95,8 +95,8 @@ describe('answers that name every broken rule of a body', () => {
     [
       'a model route',
       '/v1/model-routes',
-      { name: '@a', targets: [{ virtual_key: 5, model: '', weight: 2 }], affinity: 'session' },
-      ['name', 'targets.0.virtual_key', 'targets.0.model', 'targets.0.weight', 'affinity'],
+      { name: '@a', targets: [{ virtual_key: 5, model: '', weight: 0, share: 1 }], affinity: 'session' },
+      ['name', 'targets.0.virtual_key', 'targets.0.model', 'targets.0.weight', 'targets.0.share', 'affinity'],
     ],
     ['a webhook', '/v1/webhooks', { url: METADATA_ADDRESS, events: ['nope'] }, ['url', 'events']],
     [

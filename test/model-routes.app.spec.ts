@@ -202,7 +202,9 @@ describe('a model route', () => {
     // A deployment may have the name of a model that it is not.
     const { id } = await gateway.admin.create(PATH, body(azure, 'gpt-5.4', 'gpt-4o-mini'));
     const read = jsonOf(await gateway.admin.get(`${PATH}/${String(id)}`));
-    expect(read['targets']).toEqual([{ virtual_key: azure, model: 'gpt-5.4', base_model: 'gpt-4o-mini', order: 0 }]);
+    expect(read['targets']).toEqual([
+      { virtual_key: azure, model: 'gpt-5.4', base_model: 'gpt-4o-mini', order: 0, weight: null },
+    ]);
     expect(jsonOf(await gateway.admin.put(`${PATH}/${String(id)}`, read))['targets']).toEqual(read['targets']);
     await gateway.admin.delete(`${PATH}/${String(id)}`);
   });

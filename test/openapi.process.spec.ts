@@ -55,6 +55,8 @@ const WHOLE = [
   'value',
   'created',
   'order',
+  'failures',
+  'weight',
 ];
 
 /** Fields that mean the same everywhere, or whose name is enough. */

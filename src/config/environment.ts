@@ -86,6 +86,13 @@ export class AppConfig extends EgressSettings {
   @Max(3_600_000)
   readonly INFERENCE_TIMEOUT_MS: number = 600_000;
 
+  /** Until a stream begins, while another target of its model route waits for the call. */
+  @ToNumber()
+  @IsInt()
+  @Min(100)
+  @Max(3_600_000)
+  readonly ROUTE_FIRST_BYTE_MS: number = 60_000;
+
   /** For a JSON body as a whole: 4 MiB at 112 kbit/s. A body that is streamed has an hour. */
   @ToNumber()
   @IsInt()

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../common/json/read.js';
 import type { PriceMode } from '../usage/prices/price.types.js';
 import type { Counts, QuantityUnit } from '../usage/units.js';
 
@@ -49,6 +50,8 @@ export interface StreamMeter {
   readonly hasOutput: boolean;
   /** What has come so far; absent where the meter does not read it. */
   readonly answer?: AnswerFacts;
+  /** The error that came instead of output, in an answer with the status of a success. */
+  readonly failure?: JsonObject | undefined;
 }
 
 /** A use of a model that costs money, or tokens that are counted. */

@@ -10,6 +10,7 @@ import { ModelsService } from './models/models.service.js';
 import { Isolation } from './relay/isolation.js';
 import { ProviderObject } from './relay/provider-object.entity.js';
 import { RelayService } from './relay/relay.service.js';
+import { RoutedCalls } from './routing/routed-calls.js';
 import { ProviderCallService } from './provider-call.service.js';
 import { CallPrices, UsageMeter } from './usage-meter.js';
 import { UsedUpLimits } from './used-up-limits.js';
@@ -31,10 +32,11 @@ import { VirtualKeyFinder } from './virtual-key.finder.js';
     Isolation,
     ProviderCallService,
     RelayService,
+    RoutedCalls,
     UsageMeter,
     UsedUpLimits,
     VirtualKeyFinder,
   ],
-  exports: [Isolation, ProviderCallService, RelayService, VirtualKeyFinder],
+  exports: [Isolation, ProviderCallService, RelayService, RoutedCalls, VirtualKeyFinder],
 })
 export class GatewayModule {}

@@ -18,15 +18,15 @@ export interface ProviderContext {
   readonly bytes: Buffer | undefined;
   /** Who waits for the answer, its trace, and the facts for its log line. */
   readonly request: RequestContext;
-  /** For headers that a step on the way adds to the answer. */
-  readonly answer: Pick<Response, 'setHeader'>;
+  /** For headers that a step on the way adds to the answer, and to know whether some of it is out. */
+  readonly answer: Pick<Response, 'setHeader' | 'getHeaderNames' | 'removeHeader' | 'headersSent' | 'destroyed'>;
   /** By `performance.now()`, for calls that make up one answer; by default each has the timeout of its credential. */
   readonly deadlineMs?: number;
 }
 
 /** The model whose prices and bounds count, for one that the provider knows by this name. */
 export function pricedModel({ modelNames, virtualKey }: ProviderContext, model: string): string {
-  return modelNames?.route?.baseModel ?? virtualKey.credential.options.base_model ?? model;
+  return modelNames?.route?.target.baseModel ?? virtualKey.credential.options.base_model ?? model;
 }
 
 export const CurrentProvider = createParamDecorator((_data: unknown, context: ExecutionContext): ProviderContext => {

@@ -6,6 +6,9 @@ import { Clock } from '../common/time/clock.js';
 import { type UsableVirtualKey, VirtualKeyCache } from '../virtual-keys/virtual-key.cache.js';
 import { VirtualKeyStore } from '../virtual-keys/virtual-key.store.js';
 import { type KnownRoute, ModelRouteCache } from '../model-routes/model-route.cache.js';
+import type { ModelTarget } from '../model-routes/model-route.entity.js';
+import { TargetHealth } from '../model-routes/target-health.js';
+import { inTurn } from '../model-routes/target-order.js';
 import { assertVirtualKeyAllowed, mayUse, mayUseModel, mayUseRoute } from './model-access.js';
 
 const HEADER = 'x-gateway-virtual-key';
@@ -15,9 +18,14 @@ const MAX_NAMES = 20;
 
 /** Of a model route, what its calls depend on. */
 export interface UsedRoute extends Pick<KnownRoute, 'name' | 'output'> {
-  /** The model behind the name of the target; undefined where that name says it. */
-  readonly baseModel: string | undefined;
+  /** That takes the call. */
+  readonly target: ModelTarget;
+  /** Those that take it when this one fails, in their turn. */
+  readonly others: readonly ModelTarget[];
 }
+
+/** What calls that should go to the same target have in common; undefined: they may go to any. */
+type Affinity = () => string | undefined;
 
 /** Where a request goes. */
 export interface Destination {
@@ -45,25 +53,32 @@ export class VirtualKeyFinder {
     private readonly virtualKeys: VirtualKeyCache,
     private readonly store: VirtualKeyStore,
     private readonly routes: ModelRouteCache,
+    private readonly health: TargetHealth,
     private readonly clock: Clock,
   ) {}
 
   /**
    * @param slug of the header
    * @param model as the caller wrote it
+   * @param affinity asked where the model is a model route
    * @throws GatewayError `virtual_key_required`, `virtual_key_not_found`, `model_not_found`, `model_not_allowed`;
    * `validation_failed` where header and model name two virtual keys
    */
-  find(principal: Principal, slug: string | undefined, model: string | undefined): MaybePromise<Destination> {
+  find(
+    principal: Principal,
+    slug: string | undefined,
+    model: string | undefined,
+    affinity: Affinity,
+  ): MaybePromise<Destination> {
     const prefixed = model === undefined ? undefined : readPrefix(model);
     if (slug !== undefined) return this.byHeader(principal, slug, model, prefixed);
-    if (prefixed === undefined) return this.byName(principal, model);
+    if (prefixed === undefined) return this.byName(principal, model, affinity);
     return chain(this.virtualKeys.find(principal, prefixed.slug, this.now()), (virtualKey) => {
       if (virtualKey !== undefined && (prefixed.isCertain || mayUse(principal, virtualKey))) {
         assertVirtualKeyAllowed(principal, virtualKey, 'model');
         return { virtualKey, model: prefixed.model };
       }
-      return prefixed.isCertain ? this.refuse(principal) : this.byName(principal, model);
+      return prefixed.isCertain ? this.refuse(principal) : this.byName(principal, model, affinity);
     });
   }
 
@@ -87,23 +102,35 @@ export class VirtualKeyFinder {
   }
 
   /** A model without a virtual key: the name of a model route, or of a model of the default. */
-  private byName(principal: Principal, model: string | undefined): MaybePromise<Destination> {
+  private byName(principal: Principal, model: string | undefined, affinity: Affinity): MaybePromise<Destination> {
     if (model === undefined) return this.byDefault(principal, model);
-    return chain(this.routes.find(principal, model, this.now()), (route) =>
-      route === undefined ? this.byDefault(principal, model) : this.byRoute(principal, route),
-    );
+    return chain(this.routes.find(principal, model, this.now()), (route) => {
+      if (route === undefined) return this.byDefault(principal, model);
+      const now = this.now();
+      const isHealthy = (target: ModelTarget): boolean => this.health.isHealthy(target, now);
+      const common = route.targets.some(({ weight }) => weight !== undefined) ? affinity() : undefined;
+      const targets = inTurn(route.targets, { isHealthy, affinity: common, random: Math.random });
+      return this.firstUsable(principal, route, targets);
+    });
   }
 
-  /** The first target that can be used. */
-  private async byRoute(principal: Principal, route: KnownRoute): Promise<Destination> {
+  /**
+   * The first target that can be used.
+   * @throws GatewayError `model_not_found`, `model_not_allowed`, `secret_unavailable` where none can
+   */
+  async firstUsable(
+    principal: Principal,
+    { name, output }: Pick<KnownRoute, 'name' | 'output'>,
+    targets: readonly ModelTarget[],
+  ): Promise<Destination> {
     let failure: GatewayError | undefined;
-    const { name, output } = route;
-    for (const { virtualKeyId, model, baseModel } of route.targets) {
+    for (const [index, target] of targets.entries()) {
+      const { virtualKeyId, model } = target;
       try {
         const virtualKey = await this.virtualKeys.findById(principal, virtualKeyId, this.now());
         if (virtualKey === undefined) continue;
         if (mayUse(principal, virtualKey) && mayUseModel(principal, virtualKey, model, name))
-          return { virtualKey, model, route: { name, output, baseModel } };
+          return { virtualKey, model, route: { name, output, target, others: targets.slice(index + 1) } };
         failure ??= new GatewayError('model_not_allowed', { param: 'model' });
       } catch (error) {
         // Its credential cannot be read.

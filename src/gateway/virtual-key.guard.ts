@@ -8,6 +8,7 @@ import { withMember } from '../common/json/scan.js';
 import { contextOf } from '../telemetry/request-context.js';
 import type { UsableVirtualKey } from '../virtual-keys/virtual-key.cache.js';
 import { assertModelAllowed } from './model-access.js';
+import { affinityOf, noteDestination } from './routing/destination.js';
 import { type UsedRoute, VirtualKeyFinder } from './virtual-key.finder.js';
 
 declare module 'express-serve-static-core' {
@@ -27,8 +28,6 @@ export interface ModelNames {
 }
 
 const MODEL = 'model';
-/** What a header can hold, at a length that no model's name or ARN has. */
-const FITS_A_HEADER = /^[\x20-\x7e]{1,512}$/;
 
 /** Finds the virtual key of a provider-style request. Runs after the global guards, which know the caller and have read the body. */
 @Injectable()
@@ -41,20 +40,16 @@ export class VirtualKeyGuard implements CanActivate {
     if (principal === undefined) throw new Error('the virtual key guard ran before the caller was known');
     const named = namedModel(request.body);
     const slug = gatewayHeader(request.headers, 'virtual-key');
-    return chain(this.finder.find(principal, slug, named), ({ virtualKey, model, route }) => {
+    const affinity = (): string | undefined => affinityOf(request);
+    const answer = context.getArgByIndex<Response>(1);
+    return chain(this.finder.find(principal, slug, named, affinity), (found) => {
+      const { virtualKey, model, route } = found;
       if (model !== undefined && model !== named) rename(request, model);
       request.virtualKey = virtualKey;
-      const known = contextOf(request);
-      known.facts.virtual_key = virtualKey.slug;
-      known.facts.provider = virtualKey.provider.slug;
-      known.noteUse(virtualKey);
-      const response = context.getArgByIndex<Response>(1);
-      response.setHeader('x-gateway-virtual-key-used', virtualKey.slug);
+      noteDestination(contextOf(request), answer, found);
       if (model === undefined) return true;
-      known.noteModel(model);
       if (named !== undefined) request.modelNames = { requested: named, route };
       assertModelAllowed(principal, virtualKey, model, route?.name);
-      if (FITS_A_HEADER.test(model)) response.setHeader('x-gateway-model', model);
       return true;
     });
   }

@@ -1,20 +1,22 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Writable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { ERROR_CODES } from '../common/errors/error-codes.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { noteLongAnswer } from '../common/http/long-answers.js';
 import { walkFields } from '../common/json/fields.js';
-import type { JsonObject } from '../common/json/read.js';
+import { isObject, type JsonObject } from '../common/json/read.js';
 import { AppConfig } from '../config/environment.js';
 import { assertEveryModelAllowed, restrictsModels } from '../gateway/model-access.js';
-import type { BillableStream, UsageEstimate } from '../gateway/billable-use.js';
+import type { BillableStream, StreamMeter, UsageEstimate } from '../gateway/billable-use.js';
 import { pricedModel, type ProviderContext } from '../gateway/provider-context.decorator.js';
 import { type ProviderOperation, ProviderCallService } from '../gateway/provider-call.service.js';
+import { type AttemptOfRoute, RoutedCalls } from '../gateway/routing/routed-calls.js';
 import { passedHeaders } from '../upstream/passed-headers.js';
 import { OfferedEndpoints } from '../upstream/providers/offered-endpoints.js';
 import { ProviderRegistry } from '../upstream/providers/provider.registry.js';
-import { firstHeader, type UpstreamAnswer, type UpstreamHead } from '../upstream/upstream.types.js';
+import { firstHeader, type RetryMode, type UpstreamAnswer, type UpstreamHead } from '../upstream/upstream.types.js';
 import { modelFacts } from '../usage/models/model-catalogue.js';
 import type { Dialect, InferenceCall, InferenceFacts, RelayedRequest } from './dialects/dialect.types.js';
 import { anthropicMessages } from './dialects/anthropic-messages/messages.dialect.js';
@@ -25,6 +27,7 @@ import { readModel } from './dialects/read-facts.js';
 import { openaiResponses } from './dialects/openai-responses/responses.dialect.js';
 import { requestedModes } from './dialects/service-mode.js';
 import { DrainedCalls, OutlivingSink } from './drained-calls.js';
+import { HeldStream } from './held-stream.js';
 import { IsolatedCalls } from './isolated-calls.js';
 import { StreamUsageRefusals } from './stream-usage-refusals.js';
 import { cappedCall, clampedCall, type OutputRoom, withdrawCap } from './output-caps.js';
@@ -50,6 +53,14 @@ interface PreparedCall<Facts extends InferenceFacts> {
   readonly noteOutputRoom?: BillableStream['noteOutputRoom'];
 }
 
+type NoteRefusal = (answer: UpstreamAnswer | undefined) => void;
+
+/** How a call is made at one target. */
+interface Attempt extends AttemptOfRoute {
+  /** Gets the refusal of the provider that the caller is to have; undefined: there is none yet. */
+  readonly noteRefusal: NoteRefusal;
+}
+
 /** Relays calls of models: the bytes of the caller to the provider, and those of the provider to the caller. */
 @Injectable()
 export class InferenceService {
@@ -59,6 +70,7 @@ export class InferenceService {
     private readonly calls: ProviderCallService,
     private readonly isolated: IsolatedCalls,
     private readonly drained: DrainedCalls,
+    private readonly routed: RoutedCalls,
     private readonly providers: ProviderRegistry,
     private readonly config: AppConfig,
     offered: OfferedEndpoints,
@@ -75,8 +87,24 @@ export class InferenceService {
     members: JsonObject,
     response: Response,
   ): Promise<void> {
-    const facts = dialect.readFacts(members);
     noteLongAnswer(response);
+    await this.passingErrors(context, response, (noteRefusal) =>
+      this.routed.run(context, (current, route) =>
+        this.runAt(dialect, current, named(members, route), response, { ...route, noteRefusal }),
+      ),
+    );
+  }
+
+  /** The call at one target of its model route, or at the one that it names. */
+  private async runAt<Facts extends InferenceFacts>(
+    dialect: Dialect<Facts>,
+    context: ProviderContext,
+    members: JsonObject,
+    response: Response,
+    attempt: Attempt,
+  ): Promise<void> {
+    attempt.noteRefusal(undefined);
+    const facts = dialect.readFacts(members);
     const target = await this.targetOf(dialect, context, facts.model, response.req.headers);
     const { provider } = context.virtualKey;
     const asked = {
@@ -92,13 +120,13 @@ export class InferenceService {
     let room: OutputRoom | undefined;
     const noteOutputRoom = output?.isClamped === true ? noteRoom : undefined;
     try {
-      await this.relay(dialect, context, { call, target, members, noteOutputRoom }, response);
+      await this.relay(dialect, context, { call, target, members, noteOutputRoom }, response, attempt);
     } catch (error) {
       const clamped = room === undefined ? undefined : clampedCall(dialect, call, room, response);
       if (clamped === undefined) throw error;
       // The decision that counts is the next one.
       context.request.facts.limit_decision = undefined;
-      await this.relay(dialect, context, { call: clamped, target, members }, response);
+      await this.relay(dialect, context, { call: clamped, target, members }, response, attempt);
     }
 
     function noteRoom(tokens: number, bound: number): void {
@@ -111,12 +139,16 @@ export class InferenceService {
     context: ProviderContext,
     { call, target, members, noteOutputRoom }: PreparedCall<Facts>,
     response: Response,
+    { noteRefusal, hasNext, model }: Attempt,
   ): Promise<void> {
     const { provider, credential } = context.virtualKey;
     const { facts } = call;
     const isDrained = credential.options.on_disconnect === 'drain';
     const body = provider.reportsStreamUsage === true ? call.bytes : dialect.bodyOf(call);
     let recorded: Promise<void> | undefined;
+    let meter: StreamMeter | undefined;
+    let held: HeldStream | undefined;
+    const hasFailed = (): boolean => hasNext && meter?.failure !== undefined && isPassable(meter.failure);
     const onId = (id: string): void => {
       if (dialect.creates === undefined) return;
       recorded = this.isolated.record(context, dialect.creates, id);
@@ -127,36 +159,46 @@ export class InferenceService {
       endpoint: dialect.endpoint,
       model: facts.model,
       estimate: () => estimateOf(dialect, call, members),
-      newMeter: () => dialect.newMeter(call, onId),
+      newMeter: () => (meter = dialect.newMeter(call, onId)),
       noteOutputRoom,
     };
     const streams = {
       takesEvents: facts.isStream,
       defaultTimeoutMs: this.config.INFERENCE_TIMEOUT_MS,
+      maxFirstByteMs: hasNext && facts.isStream ? this.config.ROUTE_FIRST_BYTE_MS : undefined,
       sinkFor: (head: UpstreamHead) => {
         if (!isStream(head)) return undefined;
-        beginStream(dialect, response, head);
-        return isDrained ? new OutlivingSink(response) : response;
+        const begin = (): Writable => {
+          beginStream(dialect, response, head);
+          return isDrained ? new OutlivingSink(response) : response;
+        };
+        if (!hasNext) return begin();
+        held = new HeldStream({ begin, hasOutput: () => meter?.hasOutput === true, hasFailed });
+        return held;
       },
     };
-    await this.passingErrors(context, response, async (noteRefusal) => {
-      const server = `${context.virtualKey.id} ${facts.model}`;
-      const bodies = { asking: body, plain: call.bytes };
+    // Another target answers sooner than this one would after a pause.
+    const ofRoute: RetryMode = hasNext ? 'never' : 'refused';
+    const retry: RetryMode = model === undefined ? 'connect' : ofRoute;
+    const server = `${context.virtualKey.id} ${facts.model}`;
+    const bodies = { asking: body, plain: call.bytes };
+    try {
       const answer = await this.usageRefusals.send(server, bodies, noteRefusal, (bytes, note) => {
         const sent = asItCame(response.req, { ...target, bytes });
-        const operation = operationOf(dialect, facts.model, sent, note);
+        const operation = { ...operationOf(dialect, facts.model, sent, note), retry };
         if (!isDrained) return this.calls.streamBillable(context, operation, use, streams);
         return this.drained.run(context.request.caller, (caller) =>
           this.calls.streamBillable(context, operation, use, { ...streams, caller }),
         );
       });
+      if (held?.isFailed === true || (answer.body !== undefined && hasFailed())) throw errorInstead(answer.status);
       if (answer.body === undefined) return;
       await recorded;
       reply(response, { ...answer, body: answer.body });
-    }).catch((error: unknown) => {
+    } catch (error) {
       withdrawCap(error, response);
       throw error;
-    });
+    }
   }
 
   /** A call that is free. @param members of the body that are read */
@@ -166,12 +208,16 @@ export class InferenceService {
     members: JsonObject,
     response: Response,
   ): Promise<void> {
-    const model = readModel(members);
-    const target = await this.targetOf(request, context, model, response.req.headers);
-    await this.passingErrors(context, response, async (noteRefusal) => {
-      const operation = operationOf(request, model, asItCame(response.req, target), noteRefusal);
-      reply(response, await this.calls.run(context, operation));
-    });
+    await this.passingErrors(context, response, (noteRefusal) =>
+      this.routed.run(context, async (current, route) => {
+        noteRefusal(undefined);
+        const model = readModel(named(members, route));
+        const target = await this.targetOf(request, current, model, response.req.headers);
+        const operation = operationOf(request, model, asItCame(response.req, target), noteRefusal);
+        const retry = route.hasNext ? 'never' : operation.retry;
+        reply(response, await this.calls.run(current, { ...operation, retry }));
+      }),
+    );
   }
 
   /** @throws GatewayError `provider_not_supported`, `operation_not_offered`, `model_not_allowed`, `not_found` */
@@ -195,7 +241,7 @@ export class InferenceService {
   private async passingErrors(
     context: ProviderContext,
     response: Response,
-    work: (noteRefusal: (answer: UpstreamAnswer) => void) => Promise<void>,
+    work: (noteRefusal: NoteRefusal) => Promise<void>,
   ): Promise<void> {
     let refused: UpstreamAnswer | undefined;
     try {
@@ -230,6 +276,33 @@ function estimateOf<Facts extends InferenceFacts>(
   members: JsonObject,
 ): UsageEstimate {
   return { ...dialect.estimate(call), mayUse: dialect.mayUse, modes: requestedModes(members) };
+}
+
+/** The members of a body, with the name that its model has at the target. */
+function named(members: JsonObject, { model }: AttemptOfRoute): JsonObject {
+  return model === undefined || model === members['model'] ? members : { ...members, model };
+}
+
+/** An answer of success that holds nothing but an error. Its caller never sees it, while another target can answer. */
+function errorInstead(status: number): GatewayError {
+  const reason = 'an error instead of an answer';
+  return new GatewayError('provider_failed', { reason, provider: { status } });
+}
+
+/** The statuses, and the words, of an error that is about the request: every provider would say the same. */
+const ABOUT_REQUEST: ReadonlySet<unknown> = new Set([400, 404, 413, 422, '400', '404', '413', '422']);
+const INVALID = /invalid_request|invalid_prompt|not_found|too_large|context_length|content_filter/;
+
+/** Whether another target may do better than this error. */
+function isPassable(failure: JsonObject): boolean {
+  const { error, response } = failure;
+  const said = [failure, error, isObject(response) ? response['error'] : undefined].filter(isObject);
+  return !said.some(
+    ({ code, status, type }) =>
+      ABOUT_REQUEST.has(code) ||
+      ABOUT_REQUEST.has(status) ||
+      [code, type].some((word) => typeof word === 'string' && INVALID.test(word)),
+  );
 }
 
 function isStream({ status, headers }: UpstreamHead): boolean {

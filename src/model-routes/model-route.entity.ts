@@ -11,6 +11,8 @@ export interface ModelTarget {
   readonly baseModel?: string;
   /** Lower ones are tried first. */
   readonly order: number;
+  /** Its share of the calls, among those of the same order; absent on all of these: the first takes them. */
+  readonly weight?: number;
 }
 
 /** A name of a model that leads to a model of a virtual key. */

@@ -10,6 +10,8 @@ export class ModelTargetResponse {
   readonly base_model: string | null;
   /** Targets with a lower one are tried first. */
   readonly order: number;
+  /** Its share of the calls, among those of the same order; null: 1 beside others that have one, else the list decides. */
+  readonly weight: number | null;
 }
 
 export class ModelRouteResponse {
@@ -22,7 +24,7 @@ export class ModelRouteResponse {
   /** What callers write as `model`. */
   readonly name: string;
   readonly description: string | null;
-  /** Models of virtual keys: the first one that can be used takes the call. */
+  /** Models of virtual keys: when one fails, the next takes the call. */
   readonly targets: ModelTargetResponse[];
   /** The highest output cap of a call; null: that of the caller or the model. */
   readonly max_output_tokens: number | null;
@@ -49,11 +51,12 @@ export function toModelRouteResponse(row: ModelRoute): ModelRouteResponse {
     workspace_id: row.workspaceId,
     name: row.name,
     description: row.description,
-    targets: row.targets.map(({ virtualKey, model, baseModel = null, order }) => ({
+    targets: row.targets.map(({ virtualKey, model, baseModel = null, order, weight = null }) => ({
       virtual_key: virtualKey,
       model,
       base_model: baseModel,
       order,
+      weight,
     })),
     max_output_tokens: row.maxOutputTokens,
     clamp_output: row.clampOutput,

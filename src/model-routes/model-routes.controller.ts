@@ -11,6 +11,7 @@ import { toList } from '../common/pagination/list.js';
 import { IdempotentCreate } from '../idempotency/idempotent.decorator.js';
 import { CreateModelRouteDto, UpdateModelRouteDto } from './dto/model-route.dto.js';
 import { ModelRouteListQuery } from './dto/model-route-list.query.js';
+import { ModelRouteHealthResponse } from './model-route-health.response.js';
 import { ModelRouteListResponse, ModelRouteResponse, toModelRouteResponse } from './model-route.response.js';
 import { ModelRoutesService } from './model-routes.service.js';
 
@@ -52,6 +53,16 @@ export class ModelRoutesController {
     @Param('ref') ref: string,
   ): Promise<ModelRouteResponse> {
     return toModelRouteResponse(await this.routes.get(principal, ref));
+  }
+
+  /** How the targets of a model route are, as the gateway that answers has seen them. */
+  @Get(':ref/health')
+  @RequireScope('model_routes.read')
+  async retrieveModelRouteHealth(
+    @CurrentPrincipal() principal: Principal,
+    @Param('ref') ref: string,
+  ): Promise<ModelRouteHealthResponse> {
+    return this.routes.health(principal, ref);
   }
 
   /** Updates the named fields of a model route. */

@@ -8,11 +8,12 @@ import { ModelRoute } from './model-route.entity.js';
 import { ModelRouteStore } from './model-route.store.js';
 import { ModelRoutesController } from './model-routes.controller.js';
 import { ModelRoutesService } from './model-routes.service.js';
+import { TargetHealth } from './target-health.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([ModelRoute]), AuditModule, VirtualKeysModule, WorkspacesModule],
   controllers: [ModelRoutesController],
-  providers: [ModelRouteCache, ModelRouteStore, ModelRoutesService],
-  exports: [ModelRouteCache],
+  providers: [ModelRouteCache, ModelRouteStore, ModelRoutesService, TargetHealth],
+  exports: [ModelRouteCache, TargetHealth],
 })
 export class ModelRoutesModule {}

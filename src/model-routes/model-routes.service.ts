@@ -4,6 +4,7 @@ import type { EntityManager } from 'typeorm';
 import type { Principal, Tenant } from '../access/principal.js';
 import { fieldError, type FieldProblem, throwIfInvalid } from '../common/errors/gateway.error.js';
 import { assertFixedFields } from '../common/validation/fixed-fields.decorator.js';
+import { Clock } from '../common/time/clock.js';
 import { withoutUndefined } from '../common/without-undefined.js';
 import { withFreeSlug } from '../database/rows.js';
 import type { ProviderSlug } from '../upstream/providers/provider.types.js';
@@ -14,8 +15,10 @@ import type { CreateModelRouteDto, ModelTargetDto, UpdateModelRouteDto } from '.
 import type { ModelRouteListQuery } from './dto/model-route-list.query.js';
 import { ModelRouteCache } from './model-route.cache.js';
 import type { ModelRoute, ModelTarget } from './model-route.entity.js';
+import { type ModelRouteHealthResponse, toHealthResponse } from './model-route-health.response.js';
 import { toModelRouteResponse } from './model-route.response.js';
 import { ModelRouteStore } from './model-route.store.js';
+import { TargetHealth } from './target-health.js';
 
 /** Creates, reads and changes model routes. */
 @Injectable()
@@ -25,6 +28,8 @@ export class ModelRoutesService {
     private readonly virtualKeys: VirtualKeyStore,
     private readonly workspaces: WorkspacesService,
     private readonly cache: ModelRouteCache,
+    private readonly targets: TargetHealth,
+    private readonly clock: Clock,
   ) {}
 
   async create(principal: Principal, dto: CreateModelRouteDto): Promise<ModelRoute> {
@@ -54,6 +59,11 @@ export class ModelRoutesService {
 
   async get(principal: Principal, ref: string): Promise<ModelRoute> {
     return this.store.get(principal, ref);
+  }
+
+  async health(principal: Principal, ref: string): Promise<ModelRouteHealthResponse> {
+    const now = this.clock.now().getTime();
+    return toHealthResponse(await this.store.get(principal, ref), (target) => this.targets.report(target, now));
   }
 
   async update(principal: Principal, ref: string, dto: UpdateModelRouteDto): Promise<ModelRoute> {
@@ -99,11 +109,11 @@ export class ModelRoutesService {
       ];
     });
     throwIfInvalid(problems);
-    return given.flatMap(({ virtual_key: ref, model, base_model: base, order = 0 }) => {
+    return given.flatMap(({ virtual_key: ref, model, base_model: base, order = 0, weight: share }) => {
       const found = known.get(ref) ?? kept.map(nameOf).find(({ slug }) => slug === ref);
       if (found === undefined) return [];
-      const baseModel = base ?? undefined;
-      return [{ virtualKeyId: found.id, virtualKey: found.slug, model, ...withoutUndefined({ baseModel }), order }];
+      const more = withoutUndefined({ baseModel: base ?? undefined, weight: share ?? undefined });
+      return [{ virtualKeyId: found.id, virtualKey: found.slug, model, order, ...more }];
     });
   }
 }

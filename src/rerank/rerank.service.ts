@@ -5,6 +5,7 @@ import { UnexpectedShapeError } from '../common/json/read.js';
 import type { BillableUse, ReportedUsage } from '../gateway/billable-use.js';
 import type { ProviderContext } from '../gateway/provider-context.decorator.js';
 import { ProviderCallService, type ProviderOperation } from '../gateway/provider-call.service.js';
+import { RoutedCalls } from '../gateway/routing/routed-calls.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { shapeToError } from '../upstream/provider-error.js';
 import type { ProviderRequest } from '../upstream/providers/provider.types.js';
@@ -35,12 +36,19 @@ export class RerankService {
   constructor(
     private readonly calls: ProviderCallService,
     private readonly metrics: Metrics,
+    private readonly routed: RoutedCalls,
     offered: OfferedEndpoints,
   ) {
     offered.add(RERANK_PROVIDERS.map(({ slug }) => ({ endpoint: OPERATION, provider: slug, isMetered: true })));
   }
 
-  async run(context: ProviderContext, asked: RerankRequest): Promise<RerankAnswer> {
+  run(context: ProviderContext, asked: RerankRequest): Promise<RerankAnswer> {
+    return this.routed.run(context, (current, { model }) =>
+      this.runAt(current, model === undefined ? asked : { ...asked, model }),
+    );
+  }
+
+  private async runAt(context: ProviderContext, asked: RerankRequest): Promise<RerankAnswer> {
     const { facts } = context.request;
     // Set before anything can fail, so that the log line of a failure has them.
     context.request.noteModel(asked.model);

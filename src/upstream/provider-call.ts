@@ -34,6 +34,8 @@ export interface ProviderStreams {
   readonly takesEvents?: boolean | undefined;
   /** Longest time without anything, where the virtual key names none; by default that of every call. */
   readonly defaultTimeoutMs?: number | undefined;
+  /** Longest time until the first byte of the answer, where it is shorter than that. */
+  readonly maxFirstByteMs?: number | undefined;
   readonly sinkFor: UpstreamRelayCall['sinkFor'];
   readonly filter?: UpstreamRelayCall['filter'];
   readonly retry?: UpstreamRelayCall['retry'];
@@ -64,14 +66,14 @@ export function providerCall(
 export function providerRelay(
   { provider, credential }: ProviderTarget,
   request: ProviderRequest,
-  { upload, accept, takesEvents, defaultTimeoutMs, sinkFor, filter, retry }: ProviderStreams,
+  { upload, accept, takesEvents, defaultTimeoutMs, maxFirstByteMs, sinkFor, filter, retry }: ProviderStreams,
   limits: ProviderLimits,
 ): Omit<UpstreamRelayCall, 'caller'> {
   const idleTimeoutMs = credential.options.timeout_ms ?? defaultTimeoutMs ?? limits.PROVIDER_TIMEOUT_MS;
   return {
     request: withStreams(addressed(provider, credential, request), upload, accept),
     signer: provider.signer?.(credential),
-    idleTimeoutMs,
+    idleTimeoutMs: maxFirstByteMs === undefined ? idleTimeoutMs : Math.min(idleTimeoutMs, maxFirstByteMs),
     eventIdleTimeoutMs: takesEvents ? Math.max(idleTimeoutMs, limits.PROVIDER_STREAM_IDLE_MS) : undefined,
     maxBufferedBytes: limits.PROVIDER_MAX_RESPONSE_BYTES,
     sinkFor,

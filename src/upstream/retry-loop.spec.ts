@@ -26,13 +26,14 @@ const question: RetryQuestion = {
 };
 
 describe('retryDelayMs', () => {
-  it.each([408, 429, 500, 502, 503, 504, 529])('repeats a %d when the request may be repeated', (status) => {
+  it.each([408, 425, 429, 500, 502, 503, 504, 529])('repeats a %d when the request may be repeated', (status) => {
     expect(retryDelayMs({ ...question, outcome: answer(status) })).toBe(125);
+    expect(retryDelayMs({ ...question, outcome: answer(status), mode: 'refused' })).toBe(125);
     expect(retryDelayMs({ ...question, outcome: answer(status), mode: 'connect' })).toBeUndefined();
     expect(retryDelayMs({ ...question, outcome: answer(status), mode: 'never' })).toBeUndefined();
   });
 
-  it.each([200, 204, 400, 401, 403, 404, 409, 422, 425, 501, 505])('does not repeat a %d', (status) => {
+  it.each([200, 204, 400, 401, 403, 404, 409, 422, 501, 505])('does not repeat a %d', (status) => {
     expect(retryDelayMs({ ...question, outcome: answer(status) })).toBeUndefined();
   });
 
@@ -51,8 +52,10 @@ describe('retryDelayMs', () => {
   it.each([
     ['connect', 'idempotent', true],
     ['connect', 'connect', true],
+    ['connect', 'refused', true],
     ['connect', 'never', false],
     ['broken', 'idempotent', true],
+    ['broken', 'refused', false],
     ['broken', 'connect', false],
     ['incomplete', 'idempotent', true],
     ['incomplete', 'connect', false],

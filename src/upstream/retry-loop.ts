@@ -174,7 +174,7 @@ export function retryDelayMs(question: RetryQuestion): number | undefined {
 function isRetryable(mode: RetryMode, outcome: RelayedAnswer | UpstreamFailure): boolean {
   if (mode === 'never') return false;
   if (!(outcome instanceof UpstreamFailure)) {
-    return mode === 'idempotent' && isPassingStatus(outcome.status) && !forbidsRetry(outcome.headers);
+    return mode !== 'connect' && isPassingStatus(outcome.status) && !forbidsRetry(outcome.headers);
   }
   if (outcome.isPartial) return false;
   if (outcome.kind === 'connect') return true;
@@ -183,7 +183,7 @@ function isRetryable(mode: RetryMode, outcome: RelayedAnswer | UpstreamFailure):
 
 /** 501 and 505 say that the provider lacks the method or the HTTP version: the request will never work (RFC 9110, 15.6). */
 function isPassingStatus(status: number): boolean {
-  return status === 408 || status === 429 || (status >= 500 && status !== 501 && status !== 505);
+  return status === 408 || status === 425 || status === 429 || (status >= 500 && status !== 501 && status !== 505);
 }
 
 /** Full jitter: evenly spread from zero up to the exponential bound, so that clients which failed together do not return together. */

@@ -42,8 +42,11 @@ export interface RelayedAnswer extends UpstreamHead {
 
 export type UpstreamHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** Which failed attempts may be repeated: `idempotent` repeats 408, 429, 5xx and broken connections, `connect` only connections that never came about. */
-export type RetryMode = 'idempotent' | 'connect' | 'never';
+/**
+ * Which failed attempts may be repeated: `connect` those whose connection never came about, `refused` also those that the other side
+ * has refused (408, 425, 429, 5xx), `idempotent` also those whose connection broke.
+ */
+export type RetryMode = 'idempotent' | 'refused' | 'connect' | 'never';
 
 /** What every call to the other side has. */
 interface CallParts {

@@ -16,6 +16,7 @@ const SPACE = 0x20;
 const LF = 0x0a;
 const CR = 0x0d;
 const USAGE = '"usage"';
+const ERROR = '"error"';
 const FINISH_REASON = '"finish_reason":';
 
 /** What a dialect says about its answers. */
@@ -49,7 +50,7 @@ export class AnswerMeter implements StreamMeter {
   /** Of a whole answer. */
   readonly #pieces = new BodyBuffer();
   #needsId: boolean;
-  #isRefusal = false;
+  #failure: JsonObject | undefined;
   #facts: AnswerFacts = {};
   /** The first event says which model answers. */
   #isFirst = true;
@@ -94,7 +95,8 @@ export class AnswerMeter implements StreamMeter {
   }
 
   #reported(): ReportedUsage {
-    if (this.#isRefusal) return { counts: { input: 0, output: 0 }, isComputed: true };
+    if (this.#failure !== undefined && this.#counts === undefined)
+      return { counts: { input: 0, output: 0 }, isComputed: true };
     const counts = this.#counts ?? {};
     if (this.#isWhole === true) return this.#counts === undefined ? { counts, isComputed: true } : { counts };
     if (counts.output !== undefined) return { counts };
@@ -110,6 +112,10 @@ export class AnswerMeter implements StreamMeter {
 
   get hasOutput(): boolean {
     return this.#outputBytes > 0;
+  }
+
+  get failure(): JsonObject | undefined {
+    return this.hasOutput ? undefined : this.#failure;
   }
 
   #watchEvents(chunk: Buffer): Buffer {
@@ -139,7 +145,7 @@ export class AnswerMeter implements StreamMeter {
     this.#facts = answerFactsIn(answer, this.#facts);
     this.#mode = servedMode(answer);
     this.#counts = this.form.usageIn(answer, undefined);
-    this.#isRefusal = this.#counts === undefined && isRefusal(answer);
+    this.#failure = this.#counts === undefined && isRefusal(answer) ? answer : undefined;
     return true;
   }
 
@@ -154,11 +160,14 @@ export class AnswerMeter implements StreamMeter {
   #read(event: Buffer): boolean {
     for (const field of this.form.outputFields) this.#outputBytes += textBytes(event, field);
     const hasUsage = event.includes(USAGE);
-    if (!hasUsage && !this.#isFirst && !this.#needsId && textBytes(event, FINISH_REASON) === 0) return false;
+    const mayFail = !this.hasOutput && event.includes(ERROR);
+    const isRead = hasUsage || mayFail || this.#isFirst || this.#needsId || textBytes(event, FINISH_REASON) > 0;
+    if (!isRead) return false;
     const { data = '' } = readEvent(event);
     const message = parseForeignJson(data);
     if (!isObject(message)) return false;
     this.#isFirst = false;
+    if (mayFail && isFailedEvent(message)) this.#failure = message;
     this.#noteId(message);
     this.#facts = answerFactsIn(message, this.#facts);
     this.#mode = servedMode(message) ?? this.#mode;
@@ -178,6 +187,11 @@ function isWhole(beginning: Buffer): boolean | undefined {
 /** Some providers send an error with the status of a success. It costs nothing, as with any other status. */
 function isRefusal({ error, choices, output, data, content }: JsonObject): boolean {
   return isObject(error) && [choices, output, data, content].every((part) => part === undefined);
+}
+
+/** The same in a stream: an event without output, or one of those that end a stream of the OpenAI or Anthropic API. */
+function isFailedEvent(event: JsonObject): boolean {
+  return isRefusal(event) || event['type'] === 'error' || event['type'] === 'response.failed';
 }
 
 /** Of all texts under a field. Some servers write a space before a value. */

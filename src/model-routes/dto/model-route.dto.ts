@@ -7,6 +7,7 @@ import { IsSlug } from '../../common/validation/slug.decorators.js';
 
 const MAX_TARGETS = 16;
 const MAX_ORDER = 1_000;
+const MAX_WEIGHT = 1_000;
 const MAX_OUTPUT_TOKENS = 10_000_000;
 /** `@` begins the slug of a virtual key. */
 const NO_PREFIX = /^(?!@)/;
@@ -48,6 +49,16 @@ export class ModelTargetDto {
   @Min(0)
   @Max(MAX_ORDER)
   readonly order?: number;
+
+  /**
+   * Its share of the calls, among the targets of the same order that are healthy. One without it beside others that have it counts
+   * as 1. Without any, the first in the list takes the calls.
+   */
+  @OptionalOrNull()
+  @IsInt()
+  @Min(1)
+  @Max(MAX_WEIGHT)
+  readonly weight?: number | null;
 }
 
 class ModelRouteFieldsDto {
@@ -85,7 +96,7 @@ export class UpdateModelRouteDto extends ModelRouteFieldsDto {
   @IsStorable()
   readonly name?: string;
 
-  /** Models of virtual keys: the first one that can be used takes the call. They take the place of all that were there. */
+  /** Models of virtual keys: when one fails, the next takes the call. They take the place of all that were there. */
   @Optional()
   @ListOf(() => ModelTargetDto, { min: 1, max: MAX_TARGETS })
   readonly targets?: ModelTargetDto[];
@@ -103,7 +114,7 @@ export class CreateModelRouteDto extends ModelRouteFieldsDto {
   readonly name: string;
 
   /**
-   * Models of virtual keys: the first one that can be used takes the call.
+   * Models of virtual keys: when one fails, the next takes the call.
    * @example [{ "virtual_key": "local", "model": "bm25" }]
    */
   @ListOf(() => ModelTargetDto, { min: 1, max: MAX_TARGETS })

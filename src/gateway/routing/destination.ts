@@ -1,0 +1,31 @@
+import type { Request, Response } from 'express';
+import { isObject, stringOrUndefined } from '../../common/json/read.js';
+import { contextOf, type RequestContext } from '../../telemetry/request-context.js';
+import type { Destination } from '../virtual-key.finder.js';
+
+/** The member of a body that decides where a call goes, besides its model. */
+export const AFFINITY_MEMBER = 'prompt_cache_key';
+/** What a header can hold, at a length that no model's name or ARN has. */
+const FITS_A_HEADER = /^[\x20-\x7e]{1,512}$/;
+
+/** For the log line, and for the caller. */
+export function noteDestination(
+  known: RequestContext,
+  answer: Pick<Response, 'setHeader'>,
+  { virtualKey, model }: Pick<Destination, 'virtualKey' | 'model'>,
+): void {
+  known.facts.virtual_key = virtualKey.slug;
+  known.facts.provider = virtualKey.provider.slug;
+  known.noteUse(virtualKey);
+  answer.setHeader('x-gateway-virtual-key-used', virtualKey.slug);
+  if (model === undefined) return;
+  known.noteModel(model);
+  if (FITS_A_HEADER.test(model)) answer.setHeader('x-gateway-model', model);
+}
+
+/** What the calls of a session have in common: its name, or the key under which the provider caches its prompts. */
+export function affinityOf(request: Request): string | undefined {
+  const { body } = request;
+  const cacheKey: unknown = isObject(body) ? body[AFFINITY_MEMBER] : undefined;
+  return stringOrUndefined(contextOf(request).metadata['session']) ?? stringOrUndefined(cacheKey);
+}

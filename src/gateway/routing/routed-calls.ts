@@ -1,0 +1,94 @@
+import { Injectable } from '@nestjs/common';
+import { GatewayError } from '../../common/errors/gateway.error.js';
+import { withMember } from '../../common/json/scan.js';
+import { Clock } from '../../common/time/clock.js';
+import type { ModelTarget } from '../../model-routes/model-route.entity.js';
+import { TargetHealth } from '../../model-routes/target-health.js';
+import type { ProviderContext } from '../provider-context.decorator.js';
+import { VirtualKeyFinder } from '../virtual-key.finder.js';
+import { noteDestination } from './destination.js';
+import { failedTarget } from './failed-target.js';
+
+/** One try of a call, at one target of its model route. */
+export type RoutedAttempt<Result> = (context: ProviderContext, route: AttemptOfRoute) => Promise<Result>;
+
+export interface AttemptOfRoute {
+  /** The model, as the provider of the target knows it; undefined: the call goes as it came. */
+  readonly model: string | undefined;
+  /** Whether other targets wait for the call, so that nothing of a failure should reach the caller. */
+  readonly hasNext: boolean;
+}
+
+interface NextTarget {
+  readonly context: ProviderContext;
+  readonly target: ModelTarget;
+  /** That take the call when this one fails too. */
+  readonly others: readonly ModelTarget[];
+}
+
+const UNROUTED: AttemptOfRoute = { model: undefined, hasNext: false };
+
+/** Runs calls of model routes: a target that fails hands its call to the next one, until something of an answer is out. */
+@Injectable()
+export class RoutedCalls {
+  constructor(
+    private readonly finder: VirtualKeyFinder,
+    private readonly health: TargetHealth,
+    private readonly clock: Clock,
+  ) {}
+
+  /**
+   * @throws what the last target failed with that could take the call
+   */
+  async run<Result>(context: ProviderContext, attempt: RoutedAttempt<Result>): Promise<Result> {
+    const route = context.modelNames?.route;
+    if (route === undefined) return attempt(context, UNROUTED);
+    const { answer } = context;
+    const given = new Set(answer.getHeaderNames());
+    let current = context;
+    let { target, others } = route;
+    let failure: unknown;
+    for (;;) {
+      this.health.begin(target, this.now());
+      try {
+        const result = await attempt(current, { model: target.model, hasNext: others.length > 0 });
+        this.health.end(target, 'answered', this.now());
+        return result;
+      } catch (error) {
+        const { outcome, isPassable, pauseMs } = failedTarget(error);
+        this.health.end(target, outcome, this.now(), pauseMs);
+        // One that cannot take the call says less than one that has tried.
+        if (failure === undefined || outcome !== 'unknown' || !isPassable) failure = error;
+        if (!isPassable || answer.headersSent || answer.destroyed) throw failure;
+      }
+      const found = others.length === 0 ? undefined : await this.next(current, others);
+      if (found === undefined) throw failure;
+      for (const name of answer.getHeaderNames()) if (!given.has(name)) answer.removeHeader(name);
+      ({ context: current, target, others } = found);
+      noteDestination(current.request, answer, { virtualKey: current.virtualKey, model: target.model });
+    }
+  }
+
+  /** undefined: none of the others can be used. */
+  private async next(context: ProviderContext, waiting: readonly ModelTarget[]): Promise<NextTarget | undefined> {
+    const { modelNames, principal, bytes } = context;
+    if (modelNames?.route === undefined) return undefined;
+    const found = await this.finder.firstUsable(principal, modelNames.route, waiting).catch((error: unknown) => {
+      if (error instanceof GatewayError) return undefined;
+      throw error;
+    });
+    if (found?.route === undefined) return undefined;
+    const { virtualKey, route } = found;
+    const { target, others } = route;
+    const renamed = bytes === undefined ? undefined : withMember(bytes, 'model', target.model);
+    return {
+      context: { ...context, virtualKey, bytes: renamed, modelNames: { ...modelNames, route } },
+      target,
+      others,
+    };
+  }
+
+  private now(): number {
+    return this.clock.now().getTime();
+  }
+}

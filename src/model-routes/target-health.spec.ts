@@ -1,0 +1,74 @@
+import { describe, expect, it } from '@jest/globals';
+import { TargetHealth, type TargetOutcome } from './target-health.js';
+
+const TARGET = { virtualKeyId: 'a', model: 'm' };
+const OTHER = { virtualKeyId: 'a', model: 'n' };
+const START = 1_700_000_000_000;
+
+function after(outcomes: readonly TargetOutcome[], health = new TargetHealth(), at = START): TargetHealth {
+  for (const outcome of outcomes) health.end(TARGET, outcome, at);
+  return health;
+}
+
+function many(count: number, outcome: TargetOutcome): readonly TargetOutcome[] {
+  return Array.from({ length: count }, () => outcome);
+}
+
+describe('the health of a target', () => {
+  it('is good until half of at least ten calls in 30 seconds have failed', () => {
+    expect(after(many(9, 'failed')).isHealthy(TARGET, START)).toBe(true);
+    expect(after([...many(6, 'answered'), ...many(5, 'failed')]).isHealthy(TARGET, START)).toBe(true);
+    expect(after([...many(5, 'answered'), ...many(5, 'failed')]).isHealthy(TARGET, START)).toBe(false);
+  });
+
+  it('forgets what is older than 30 seconds, and does not mix up targets', () => {
+    const health = after(many(9, 'failed'));
+    health.end(TARGET, 'failed', START + 31_000);
+    expect(health.isHealthy(TARGET, START + 31_000)).toBe(true);
+    expect(health.report(TARGET, START + 31_000)).toMatchObject({ calls: 1, failures: 1 });
+    expect(after(many(10, 'failed')).isHealthy(OTHER, START)).toBe(true);
+  });
+
+  it('lets one call through after the pause, and closes when that succeeds', () => {
+    const health = after(many(10, 'failed'));
+    expect(health.report(TARGET, START)).toMatchObject({ state: 'open', until: START + 30_000 });
+    const later = START + 30_000;
+    expect(health.report(TARGET, later).state).toBe('half_open');
+    expect(health.isHealthy(TARGET, later)).toBe(true);
+    health.begin(TARGET, later);
+    expect(health.isHealthy(TARGET, later)).toBe(false);
+    health.end(TARGET, 'answered', later);
+    expect(health.report(TARGET, later).state).toBe('closed');
+  });
+
+  it('pauses twice as long each time that this call fails, up to five minutes', () => {
+    const health = after(many(10, 'failed'));
+    let now = START + 30_000;
+    for (const pause of [60_000, 120_000, 240_000, 300_000, 300_000]) {
+      health.begin(TARGET, now);
+      health.end(TARGET, 'failed', now);
+      expect(health.report(TARGET, now)).toMatchObject({ state: 'open', until: now + pause });
+      now += pause;
+    }
+  });
+
+  it('waits for another call when the end of that one stays unknown', () => {
+    const health = after(many(10, 'failed'));
+    health.begin(TARGET, START + 30_000);
+    expect(health.isHealthy(TARGET, START + 149_000)).toBe(false);
+    expect(health.isHealthy(TARGET, START + 151_000)).toBe(true);
+  });
+
+  it('pauses for as long as the provider asks, five minutes at most, and counts no failure', () => {
+    const health = new TargetHealth();
+    health.end(TARGET, 'limited', START, 2_000);
+    expect(health.report(TARGET, START)).toEqual({ state: 'limited', until: START + 2_000, calls: 0, failures: 0 });
+    expect(health.isHealthy(TARGET, START + 2_001)).toBe(true);
+    health.end(TARGET, 'limited', START, 3_600_000);
+    expect(health.report(TARGET, START).until).toBe(START + 300_000);
+  });
+
+  it('learns nothing from calls that say nothing about the provider', () => {
+    expect(after(many(20, 'unknown')).report(TARGET, START)).toMatchObject({ state: 'closed', calls: 0 });
+  });
+});

@@ -1,0 +1,150 @@
+import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
+import type { ModelTarget } from './model-route.entity.js';
+
+/**
+ * `closed`: calls pass. `open`: too many have failed, and others take them. `half_open`: the next call shows whether it is well
+ * again. `limited`: its provider asked for a pause with status 429.
+ */
+export const TARGET_STATES = ['closed', 'open', 'half_open', 'limited'] as const;
+export type TargetState = (typeof TARGET_STATES)[number];
+
+/** How a call has ended. `failed` is the provider's fault; `unknown` says nothing about the provider. */
+export type TargetOutcome = 'answered' | 'failed' | 'limited' | 'unknown';
+
+export interface HealthReport {
+  readonly state: TargetState;
+  /** Unix milliseconds until which its calls go to others first; undefined: they do not. */
+  readonly until: number | undefined;
+  /** Of the last 30 seconds. */
+  readonly calls: number;
+  readonly failures: number;
+}
+
+const SLOT_MS = 5_000;
+const SLOTS = 6;
+const LEAST_CALLS = 10;
+const FAILED_SHARE = 0.5;
+const FIRST_PAUSE_MS = 30_000;
+const LONGEST_PAUSE_MS = 300_000;
+/** Where a provider does not say how long it wants no calls. */
+const LIMITED_MS = 10_000;
+/** A call that should show whether a target is well again, and whose end is unknown after this time. */
+const LOST_PROBE_MS = 120_000;
+const MAX_TARGETS = 10_000;
+
+interface Slot {
+  readonly number: number;
+  calls: number;
+  failures: number;
+}
+
+interface Health {
+  slots: Slot[];
+  /** Pauses in a row. */
+  pauses: number;
+  openUntil: number | undefined;
+  limitedUntil: number;
+  probeUntil: number;
+}
+
+type Target = Pick<ModelTarget, 'virtualKeyId' | 'model'>;
+
+/**
+ * How the targets of model routes are, as this gateway has seen them: one record for each model of a virtual key, whatever route
+ * leads there. When half of at least ten calls in 30 seconds have failed, calls go to other targets for 30 seconds, and twice as
+ * long each time that the next call fails too, up to five minutes. All times are Unix milliseconds.
+ */
+@Injectable()
+export class TargetHealth {
+  private readonly known = new LRUCache<string, Health>({ max: MAX_TARGETS });
+
+  /** Whether calls should go there first. */
+  isHealthy(target: Target, now: number): boolean {
+    const health = this.known.get(keyOf(target));
+    if (health === undefined) return true;
+    if (health.limitedUntil > now) return false;
+    return health.openUntil === undefined || (health.openUntil <= now && health.probeUntil <= now);
+  }
+
+  /** A call is on its way there. */
+  begin(target: Target, now: number): void {
+    const health = this.known.get(keyOf(target));
+    if (health?.openUntil !== undefined && health.openUntil <= now) health.probeUntil = now + LOST_PROBE_MS;
+  }
+
+  /** @param pauseMs that its provider asked for, of an outcome `limited` */
+  end(target: Target, outcome: TargetOutcome, now: number, pauseMs = LIMITED_MS): void {
+    const key = keyOf(target);
+    const health = this.known.get(key) ?? newHealth();
+    health.probeUntil = 0;
+    if (outcome === 'unknown') return;
+    this.known.set(key, health);
+    const isOver = health.openUntil !== undefined && health.openUntil <= now;
+    if (outcome === 'limited') {
+      health.limitedUntil = Math.max(health.limitedUntil, now + Math.min(pauseMs, LONGEST_PAUSE_MS));
+      return;
+    }
+    count(health, outcome, now);
+    if (outcome === 'failed') {
+      if (isOver || (health.openUntil === undefined && isFailing(health, now))) pause(health, now);
+    } else if (isOver) {
+      Object.assign(health, newHealth());
+    }
+  }
+
+  report(target: Target, now: number): HealthReport {
+    const health = this.known.get(keyOf(target));
+    if (health === undefined) return { state: 'closed', until: undefined, calls: 0, failures: 0 };
+    const { calls, failures } = countsOf(health, now);
+    return { ...stateOf(health, now), calls, failures };
+  }
+}
+
+function stateOf({ openUntil, limitedUntil }: Health, now: number): Pick<HealthReport, 'state' | 'until'> {
+  if (openUntil !== undefined && openUntil > now) return { state: 'open', until: openUntil };
+  if (limitedUntil > now) return { state: 'limited', until: limitedUntil };
+  return { state: openUntil === undefined ? 'closed' : 'half_open', until: undefined };
+}
+
+function newHealth(): Health {
+  return { slots: [], pauses: 0, openUntil: undefined, limitedUntil: 0, probeUntil: 0 };
+}
+
+function count(health: Health, outcome: 'answered' | 'failed', now: number): void {
+  const number = Math.floor(now / SLOT_MS);
+  let slot = health.slots.at(-1);
+  if (slot?.number !== number) {
+    slot = { number, calls: 0, failures: 0 };
+    health.slots = [...health.slots.filter((one) => isRecent(one, now)), slot];
+  }
+  slot.calls += 1;
+  if (outcome === 'failed') slot.failures += 1;
+}
+
+function countsOf({ slots }: Health, now: number): { calls: number; failures: number } {
+  const recent = slots.filter((slot) => isRecent(slot, now));
+  const sum = (of: (slot: Slot) => number): number => recent.reduce((total, slot) => total + of(slot), 0);
+  return { calls: sum(({ calls }) => calls), failures: sum(({ failures }) => failures) };
+}
+
+function isRecent({ number }: Slot, now: number): boolean {
+  const age = Math.floor(now / SLOT_MS) - number;
+  // A negative age: the clock was set back.
+  return age >= 0 && age < SLOTS;
+}
+
+function isFailing(health: Health, now: number): boolean {
+  const { calls, failures } = countsOf(health, now);
+  return calls >= LEAST_CALLS && failures >= calls * FAILED_SHARE;
+}
+
+function pause(health: Health, now: number): void {
+  health.openUntil = now + Math.min(FIRST_PAUSE_MS * 2 ** health.pauses, LONGEST_PAUSE_MS);
+  health.pauses += 1;
+  health.slots = [];
+}
+
+function keyOf({ virtualKeyId, model }: Target): string {
+  return `${virtualKeyId} ${model}`;
+}
