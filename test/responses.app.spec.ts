@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import OpenAI from 'openai';
 import { eventually } from './support/eventually.js';
-import { onlyCall, type Reply, text } from './support/fake-provider.js';
+import { json, onlyCall, type Reply, text } from './support/fake-provider.js';
 import { plainly, type Ask } from './support/openai-client.js';
 import { type Answer, jsonOf, refusalOf, send } from './support/send.js';
 import { ADMIN_KEY } from './support/test-app.js';
@@ -67,6 +67,32 @@ describe('a stored response', () => {
     for await (const { type } of stream) seen.push(type);
     expect(seen).toEqual([created.type, completed.type]);
     expect(onlyCall(gateway.provider).path).toMatch(/\/responses\/resp_1\?stream=true&starting_after=2$/);
+  });
+
+  it('comes with several further fields, and so does its input', async () => {
+    const stored = new OpenAI({
+      baseURL: `${gateway.app.url}/v1`,
+      apiKey: ADMIN_KEY,
+      defaultHeaders: { 'x-gateway-virtual-key': slug },
+    });
+    const include: OpenAI.Responses.ResponseIncludable[] = ['file_search_call.results', 'reasoning.encrypted_content'];
+    const asked = 'include%5B%5D=file_search_call.results&include%5B%5D=reasoning.encrypted_content';
+    gateway.provider.replyWith(json(RESPONSE));
+    await stored.responses.retrieve('resp_1', { include });
+    expect(onlyCall(gateway.provider).path).toContain(`/responses/resp_1?${asked}`);
+    gateway.provider.forget();
+    gateway.provider.replyWith(json({ object: 'list', data: [], has_more: false }));
+    await stored.responses.inputItems.list('resp_1', { include });
+    expect(onlyCall(gateway.provider).path).toMatch(/\/responses\/resp_1\/input_items\?/);
+    expect(onlyCall(gateway.provider).path).toContain(asked);
+    gateway.provider.forget();
+    const headers = { authorization: `Bearer ${ADMIN_KEY}`, 'x-gateway-virtual-key': slug };
+    for (const query of ['include[]=a&include[]=%20', 'include[]=', 'include[]=a&'.repeat(33)]) {
+      const answer = await fetch(`${gateway.app.url}/v1/responses/resp_1?${query}`, { headers });
+      expect([query, answer.status]).toEqual([query, 400]);
+      expect(await answer.text()).toContain('include[]');
+    }
+    expect(gateway.provider.calls).toEqual([]);
   });
 
   it('breaks off with its provider, and has another form than a stream refused', async () => {

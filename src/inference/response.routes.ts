@@ -1,8 +1,7 @@
 // Stored responses of the OpenAI API. Source: https://platform.openai.com/docs/api-reference/responses, read 2026-11-27.
-import { OrderedCursorQuery } from '../common/pagination/cursor.query.js';
 import type { ResourceProvider } from '../gateway/relay/operation.types.js';
 import type { RelayRoute } from '../gateway/relay/relay-route.js';
-import { StoredResponseQuery } from './stored-response.query.js';
+import { ResponseInputQuery, StoredResponseQuery } from './stored-response.query.js';
 
 const RESPONSE = { kind: 'response', name: 'response_id' } as const;
 const PATH = '/responses/{response_id}';
@@ -37,7 +36,7 @@ export const RESPONSE_ROUTES: readonly RelayRoute[] = [
     summary: 'Lists the input of a stored response.',
     path: `${PATH}/input_items`,
     scope: SCOPE,
-    query: OrderedCursorQuery,
+    query: ResponseInputQuery,
     about: RESPONSE,
   },
   {

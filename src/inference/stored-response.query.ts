@@ -1,8 +1,38 @@
-import { IsIn, Length, Matches } from 'class-validator';
+import { applyDecorators } from '@nestjs/common';
+import { ApiPropertyOptional } from '@nestjs/swagger';
+import { IsIn, Matches, ValidateBy } from 'class-validator';
 import { VISIBLE_ASCII } from '../common/constants.js';
+import { OrderedCursorQuery } from '../common/pagination/cursor.query.js';
+import { AsGiven } from '../common/validation/bounded-fields.js';
 import { Optional } from '../common/validation/optional.decorator.js';
 
 const SWITCH = ['true', 'false'] as const;
+const MAX_INCLUDED = 32;
+const MAX_NAME = 255;
+
+/** Fields of a response that it does not have by itself. The parameter may come several times. */
+const IncludedFields = (): PropertyDecorator =>
+  applyDecorators(
+    ApiPropertyOptional({
+      description: 'A further field of the response; may come several times.',
+      type: 'array',
+      items: { type: 'string' },
+      maxItems: MAX_INCLUDED,
+    }),
+    Optional(),
+    AsGiven(MAX_INCLUDED),
+    ValidateBy({
+      name: 'isIncluded',
+      validator: {
+        validate: (value: unknown) => (Array.isArray(value) ? value.every(isName) : isName(value)),
+        defaultMessage: () => `$property must be names of at most ${MAX_NAME} visible characters`,
+      },
+    }),
+  );
+
+function isName(value: unknown): boolean {
+  return typeof value === 'string' && value.length <= MAX_NAME && VISIBLE_ASCII.test(value);
+}
 
 /** Sent on to the provider as it is. */
 export class StoredResponseQuery {
@@ -21,9 +51,12 @@ export class StoredResponseQuery {
   @IsIn(SWITCH)
   readonly include_obfuscation?: (typeof SWITCH)[number];
 
-  /** A further field of the response. */
-  @Optional()
-  @Length(1, 255)
-  @Matches(VISIBLE_ASCII)
-  readonly 'include[]'?: string;
+  @IncludedFields()
+  readonly 'include[]'?: string | readonly string[];
+}
+
+/** Sent on to the provider as it is. */
+export class ResponseInputQuery extends OrderedCursorQuery {
+  @IncludedFields()
+  readonly 'include[]'?: string | readonly string[];
 }

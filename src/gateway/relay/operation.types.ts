@@ -7,6 +7,8 @@ export interface OperationInput {
   readonly params: Readonly<Record<string, string>>;
   /** Query parameters as text. */
   readonly query: Readonly<Record<string, string>>;
+  /** Query parameters that may come several times. */
+  readonly lists?: Readonly<Record<string, readonly string[]>>;
   /** The parsed JSON body, for operations that have one. */
   readonly body: JsonObject | undefined;
   /** The caller's idempotency key, for providers that make a change with the same key once: 40 hexadecimal digits. */

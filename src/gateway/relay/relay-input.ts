@@ -31,6 +31,7 @@ export function toOperationInput(route: RelayRoute, { params, query, body }: Rel
   return {
     params,
     query: Object.fromEntries(Object.entries(query).flatMap(([name, value]) => parameters(name, value))),
+    lists: Object.fromEntries(Object.entries(query).flatMap(([name, value]) => lists(name, value))),
     body: hasJsonBody(route) ? readBody(body) : undefined,
   };
 }
@@ -44,7 +45,7 @@ export function toProviderRequest(
   return {
     method: methodOf(route),
     path: route.path.replaceAll(/\{(\w+)\}/g, (_match, name: string) => encodeURIComponent(input.params[name] ?? '')),
-    query: input.query,
+    query: { ...input.query, ...input.lists },
     bytes,
   };
 }
@@ -56,9 +57,13 @@ export function fileContentRequest(fileId: string): ProviderRequest {
 
 /** A map is written as it came: `metadata[team]`. */
 function parameters(name: string, value: unknown): readonly (readonly [string, string])[] {
-  if (value === undefined) return [];
+  if (value === undefined || Array.isArray(value)) return [];
   if (!isObject(value)) return [[name, textOf(value)]];
   return Object.entries(value).map(([member, text]) => [`${name}[${member}]`, textOf(text)]);
+}
+
+function lists(name: string, value: unknown): readonly (readonly [string, readonly string[]])[] {
+  return Array.isArray(value) ? [[name, value.map(textOf)]] : [];
 }
 
 function textOf(value: unknown): string {

@@ -100,9 +100,12 @@ function remember(base: URL, path: string, url: URL): void {
   if (known.size < ADDRESSES_PER_BASE) addresses.set(base, known.set(path, url));
 }
 
-function withQuery(address: URL, query: Readonly<Record<string, string>>): URL {
+function withQuery(address: URL, query: Readonly<Record<string, string | readonly string[]>>): URL {
   const url = new URL(address);
-  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+  for (const [name, value] of Object.entries(query)) {
+    if (typeof value === 'string') url.searchParams.set(name, value);
+    else for (const each of value) url.searchParams.append(name, each);
+  }
   return url;
 }
 

@@ -58,7 +58,7 @@ export interface ProviderRequest {
   /** Absolute path with encoded segments, e.g. `/v2/rerank`. */
   readonly path: string;
   /** Query parameters, not encoded. Never part of `path`: there a `?` is an ordinary character. */
-  readonly query?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string | readonly string[]>>;
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly body?: unknown;

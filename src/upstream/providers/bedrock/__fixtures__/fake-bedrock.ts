@@ -40,10 +40,10 @@ export class FakeBedrock {
     return job;
   }
 
-  private page(query: Readonly<Record<string, string>>): JsonObject {
+  private page({ nextToken, maxResults }: NonNullable<ProviderRequest['query']>): JsonObject {
     const { listField, jobs = [], pageSize = 1_000 } = this.options;
-    const start = Number(query['nextToken']?.slice('token '.length) ?? 0);
-    const end = start + Math.min(Number(query['maxResults']), pageSize);
+    const start = typeof nextToken === 'string' ? Number(nextToken.slice('token '.length)) : 0;
+    const end = start + Math.min(Number(maxResults), pageSize);
     return { [listField]: jobs.slice(start, end), ...(end < jobs.length ? { nextToken: `token ${end}` } : {}) };
   }
 }
