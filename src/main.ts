@@ -1,64 +1,17 @@
-import 'reflect-metadata';
-import { NestFactory } from '@nestjs/core';
-import type { NestExpressApplication } from '@nestjs/platform-express';
-import { AppModule } from './app.module.js';
-import { setUpApp } from './app.setup.js';
-import { messageForOperator, wrapError } from './common/errors/describe-error.js';
-import { LinkedExpressAdapter } from './server/linked-express.adapter.js';
-import { AppConfig } from './config/environment.js';
-import { isDatabaseUnavailable, explainDatabaseFailure } from './database/database-errors.js';
-import { listenForMetrics } from './server/metrics-server.js';
-import { endOnSignals, stopOnSignals } from './server/shutdown.js';
-import { readDatabaseFacts, startReport } from './start-report.js';
-import { flushLog, LOGGER, type Logger } from './telemetry/logger.js';
+import { readEnvironmentFile } from './config/environment-file.js';
+import { printOnlyJson, tellOperator } from './config/operator-lines.js';
+import { messageForOperator } from './common/errors/describe-error.js';
 
-// The gateway keeps running when its log cannot be written.
+// The gateway keeps running when its output cannot be written.
 process.stdout.on('error', () => undefined);
-const isProduction = process.env['NODE_ENV'] === 'production';
-if (isProduction) {
-  // Node's own are plain text.
-  process.removeAllListeners('warning');
-  process.on('warning', ({ name, message }) => tell('warn', 'warning', `${name}: ${message}`));
-}
-const started = endOnSignals();
+process.stderr.on('error', () => undefined);
 try {
-  const adapter = new LinkedExpressAdapter();
-  const app = await NestFactory.create<NestExpressApplication>(AppModule, adapter, {
-    bodyParser: false,
-    // Until the gateway's own logger is there: Nest would print what goes wrong once more, with a stack.
-    logger: false,
-    abortOnError: false,
-  });
-  const config = app.get(AppConfig);
-  const logger = app.get<Logger>(LOGGER);
-  logger.info(startReport(config, await readDatabaseFacts(app)));
-  // Before anything else is printed.
-  await flushLog(logger);
-  setUpApp(app, adapter);
-  await app.init().catch((cause: unknown) => {
-    const isOfServer = config.DATABASE_URL !== undefined && isDatabaseUnavailable(cause);
-    throw isOfServer ? explainDatabaseFailure(cause) : cause;
-  });
-  await app.listen(config.PORT, config.listenHost).catch((cause: unknown) => {
-    throw wrapError('The gateway cannot listen on HOST and PORT', cause);
-  });
-  await listenForMetrics(app).catch((cause: unknown) => {
-    throw wrapError('The gateway cannot listen on HOST and METRICS_PORT', cause);
-  });
-  started();
-  stopOnSignals(app);
-  const url = await app.getUrl();
-  // Production has a log that programs read, and no other lines.
-  if (config.NODE_ENV === 'production') logger.info({ event: 'listening', url });
-  else process.stdout.write(`Tollgate listens on ${url}\n`);
+  readEnvironmentFile();
+  printOnlyJson();
+  // Only now: what the libraries print while they are loaded is output too.
+  const { start } = await import('./start.js');
+  await start();
 } catch (error) {
-  const message = messageForOperator(error);
-  if (isProduction) tell('fatal', 'start_failed', message);
-  else process.stderr.write(`${message}\n`);
+  tellOperator('fatal', 'start_failed', messageForOperator(error));
   process.exit(1);
-}
-
-/** As the log does, for what comes before it or beside it: the settings may be what is wrong. */
-function tell(level: 'warn' | 'fatal', event: string, message: string): void {
-  process.stderr.write(`${JSON.stringify({ level, time: new Date().toISOString(), event, message })}\n`);
 }

@@ -1,16 +1,14 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { plainToInstance } from 'class-transformer';
 import { getMetadataStorage, IsIn, IsInt, IsString, Matches, Max, Min, validateSync } from 'class-validator';
-import { getDefaultParser } from '@nestjs/config';
 import { ToList, ToNumber } from '../common/validation/conversion.decorators.js';
 import { egressProblems, EgressSettings } from './egress-settings.js';
+import { readEnvironmentFile } from './environment-file.js';
 import { oauthProblems } from './identity-settings.js';
 import { redisProblems } from './redis-settings.js';
 import { awsIdentityProblems } from './secret-settings.js';
 import { serverProblems } from './server-settings.js';
 import { IsDatabaseUrl, IsWebAddress, OptionalSetting } from './setting.decorators.js';
 
-const ENV_FILE = '.env';
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 /** 32 bytes, as 64 hexadecimal digits or as base64 (standard or URL-safe). */
@@ -275,16 +273,8 @@ function crossFieldProblems(config: AppConfig): readonly string[] {
   ];
 }
 
-/**
- * The settings of the gateway and of its commands: the environment, then `.env` in the working folder, but not in tests. What
- * the file sets goes into the environment as well, where the SDKs of the clouds look for theirs.
- */
+/** The settings of the gateway and of its commands: the environment, then `.env` in the working folder. */
 export function readSettings(): AppConfig {
-  if (process.env['NODE_ENV'] !== 'test' && existsSync(ENV_FILE)) {
-    for (const [name, value] of Object.entries(getDefaultParser()(readFileSync(ENV_FILE)))) {
-      // An empty variable counts as absent here too.
-      if (!process.env[name]?.trim()) process.env[name] = value;
-    }
-  }
+  readEnvironmentFile();
   return loadConfig(process.env);
 }

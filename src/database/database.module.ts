@@ -3,6 +3,7 @@ import { DataSource } from 'typeorm';
 import { wrapError } from '../common/errors/describe-error.js';
 import { keyFileOf, readOrMakeKey } from '../config/encryption-key-file.js';
 import { AppConfig } from '../config/environment.js';
+import { tellOperator } from '../config/operator-lines.js';
 import { endOnCrash } from './embedded/embedded-database.js';
 import { type MigrationWait, runMigrations } from './run-migrations.js';
 import { type EntityClass, TollgateDataSource } from './tollgate-data-source.js';
@@ -69,5 +70,5 @@ const WAITS: Readonly<Record<MigrationWait, string>> = {
 };
 
 function tellOfWait(wait: MigrationWait): void {
-  process.stderr.write(`${WAITS[wait]}\n`);
+  tellOperator('info', 'migration_waits', WAITS[wait]);
 }

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { wrapError } from '../../common/errors/describe-error.js';
 import { DATABASE_FOLDER } from '../../config/encryption-key-file.js';
+import { tellOperator } from '../../config/operator-lines.js';
 import { DataDirInUseError, lockDataDir } from './data-dir.lock.js';
 
 /** A Unix socket's path may hold 107 bytes (unix(7)). */
@@ -108,6 +109,6 @@ async function stopWorker(worker: Worker): Promise<void> {
 
 /** Without its database a program is of no use, and PGlite cannot be restarted safely within the process. */
 export function endOnCrash(cause: Error): void {
-  process.stderr.write(`The embedded database has failed: ${cause.message}\n`);
+  tellOperator('fatal', 'database_crashed', `The embedded database has failed: ${cause.message}`);
   process.exit(1);
 }
