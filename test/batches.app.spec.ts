@@ -43,17 +43,22 @@ describe('batches through the official SDK', () => {
     expect(gateway.provider.calls).toHaveLength(Math.ceil(250 / limit));
   });
 
-  it('lists each of 145 batches once at a server that leaves has_more out', async () => {
+  it.each([
+    ['as large as the limit', 20, 9],
+    ['smaller than the limit', 12, 14],
+  ])('lists each of 145 batches once at a server without has_more, with pages %s', async (_what, largest, calls) => {
     const all = batches(145);
     gateway.provider.replyWith((response, call) => {
       const query = new URL(call.path, 'http://provider').searchParams;
       const start = all.findIndex(({ id }) => id === query.get('after')) + 1;
-      json({ data: all.slice(start, start + Number(query.get('limit'))) })(response, call);
+      const size = Math.min(Number(query.get('limit')), largest);
+      json({ data: all.slice(start, start + size) })(response, call);
     });
     const seen: string[] = [];
     for await (const batch of client().batches.list()) seen.push(batch.id);
     expect(seen).toEqual(all.map((batch) => batch.id));
-    expect(gateway.provider.calls).toHaveLength(8);
+    // With the empty page that ends the list.
+    expect(gateway.provider.calls).toHaveLength(calls);
   });
 
   it('lists each batch once at a server that knows neither limit nor cursor', async () => {

@@ -110,7 +110,7 @@ describe('a fine-tuning job', () => {
     gateway.provider.replyWith(json({ id: 'ftjob-1', status: 'running' }));
     expect(jsonOf(await askCompatible('GET', `${JOBS}/ftjob-1`))).toMatchObject({ status: 'running', ...complete });
     gateway.provider.replyWith(json({ data: [{ id: 'ftjob-1' }] }));
-    expect(jsonOf(await askCompatible('GET', JOBS))).toMatchObject({ has_more: false, data: [complete] });
+    expect(jsonOf(await askCompatible('GET', JOBS))).toMatchObject({ has_more: true, data: [complete] });
   });
 
   it.each([

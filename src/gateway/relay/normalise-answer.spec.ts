@@ -51,17 +51,16 @@ describe('normaliseAnswer', () => {
   });
 
   it.each([
-    [ids(20), { limit: '20' }, true],
-    [ids(19), { limit: '20' }, false],
-    [ids(0), { limit: '20' }, false],
-    // The server ignores the limit, and knows the cursor.
-    [ids(50), { limit: '20', after: 'file-x' }, true],
-    // Without a limit, the size of a page is unknown.
+    // The server's pages may be smaller than the limit.
     [ids(1), {}, true],
     [ids(50), { after: 'file-x' }, true],
+    [ids(50), { before: 'file-x' }, true],
+    [ids(0), {}, false],
     [ids(0), { after: 'file-x' }, false],
-    // A client cannot ask for the items after one without an id.
+    // A client cannot ask for the items after one without an id, or before it.
     [[{ id: 'a' }, {}], {}, false],
+    [[{ id: 'a' }, {}], { before: 'x' }, true],
+    [[{}, { id: 'a' }], { before: 'x' }, false],
   ])('fills in what is missing of an envelope (%#)', (data, page, hasMore) => {
     expect(normalised(PLAIN, LIST, { data }, page).json).toEqual({
       object: 'list',
@@ -72,13 +71,17 @@ describe('normaliseAnswer', () => {
     });
   });
 
-  it.each([{ limit: '20' }, {}])('ends the list of a server that repeats the items before the cursor (%j)', (limit) => {
-    const { json } = normalised(PLAIN, LIST, { data: ids(50) }, { ...limit, after: 'file-39' });
+  it('ends the list of a server that repeats the items before the cursor, or after it', () => {
+    const { json } = normalised(PLAIN, LIST, { data: ids(50) }, { after: 'file-39' });
     expect(json).toMatchObject({ data: ids(50).slice(40), has_more: false, first_id: 'file-40', last_id: 'file-49' });
+    const backwards = normalised(PLAIN, LIST, { data: ids(50) }, { before: 'file-10' }).json;
+    expect(backwards).toMatchObject({ data: ids(50).slice(0, 10), has_more: false, last_id: 'file-9' });
+    const first = normalised(PLAIN, LIST, { data: ids(50) }, { before: 'file-0' }).json;
+    expect(first).toMatchObject({ data: [], has_more: false });
   });
 
   it('goes on where a page starts with the cursor, until nothing follows it', () => {
-    const rest = normalised(PLAIN, LIST, { data: ids(20) }, { limit: '20', after: 'file-0' }).json;
+    const rest = normalised(PLAIN, LIST, { data: ids(20) }, { after: 'file-0' }).json;
     expect(rest).toMatchObject({ data: ids(20).slice(1), has_more: true });
     const end = normalised(PLAIN, LIST, { data: ids(1) }, { after: 'file-0' }).json;
     expect(end).toMatchObject({ data: [], has_more: false, first_id: null, last_id: null });

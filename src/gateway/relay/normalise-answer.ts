@@ -10,8 +10,7 @@ import type { RelayRoute } from './relay-route.js';
 /** What was asked for, as text. */
 interface AskedPage extends Pick<OperationInput, 'params'> {
   readonly after?: string | undefined;
-  /** How many items a full page has, where that is known. */
-  readonly limit?: string | undefined;
+  readonly before?: string | undefined;
 }
 
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
@@ -25,7 +24,7 @@ const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 export function normaliseAnswer(
   provider: Extract<ResourceProvider, { kind: 'relay' }>,
   route: RelayRoute,
-  { params, after, limit }: AskedPage,
+  { params, after, before }: AskedPage,
   answer: UpstreamAnswer,
 ): JsonAnswer {
   // The object is deleted, so this must not look like a failure.
@@ -40,7 +39,7 @@ export function normaliseAnswer(
   const { status } = answer;
   const normalise = route.response === undefined ? undefined : provider.normalise;
   const needsIds = isList && route.needsIds === true;
-  const page = { after, limit: limit === undefined ? undefined : Number(limit), needsIds };
+  const page = { after, before, needsIds };
   const complete = (value: unknown): unknown => {
     if (!isList) return normalise === undefined ? value : normalised(readObject(value, 'body'), normalise);
     const list = withEnvelope(readObject(value, 'body'), page);

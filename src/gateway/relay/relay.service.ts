@@ -51,8 +51,6 @@ export interface RelayRun extends Omit<RelayRequestParts, 'body'> {
   readonly context: ProviderContext;
   readonly request: Request;
   readonly response: Response;
-  /** The whole list is read in pages of our own limit. The server's may be shorter. */
-  readonly readsAll?: true;
 }
 
 /** Runs one row of a table of routes against the provider of the request's virtual key. */
@@ -121,8 +119,7 @@ export class RelayService {
   ): Promise<JsonAnswer | undefined> {
     const { lists, creates, uses } = objectsOf(run.route);
     if (lists !== undefined) {
-      const walk: RelayRun = { ...run, readsAll: true };
-      const ask = async (page: OperationInput): Promise<unknown> => (await this.ask(walk, provider, page))?.json;
+      const ask = async (page: OperationInput): Promise<unknown> => (await this.ask(run, provider, page))?.json;
       return { status: 200, json: await listOwn(input, ask, (ids) => this.isolation.owned(ownership, lists, ids)) };
     }
     const sent = checkedBytes(run.context, input);
@@ -196,13 +193,13 @@ export class RelayService {
   }
 
   private read(
-    { route, context, readsAll }: RelayRun,
+    { route, context }: RelayRun,
     provider: Extract<ResourceProvider, { kind: 'relay' }>,
     { params, query }: OperationInput,
     answer: UpstreamAnswer,
   ): JsonAnswer {
     if (methodOf(route) !== 'GET') this.calls.assertDone(context, answer);
-    const asked = { params, after: query['after'], limit: readsAll === true ? undefined : query['limit'] };
+    const asked = { params, after: query['after'], before: query['before'] };
     return this.calls.readOrRefuse(context, answer, () => normaliseAnswer(provider, route, asked, answer));
   }
 
