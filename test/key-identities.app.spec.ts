@@ -164,6 +164,29 @@ describe('the last key with all scopes', () => {
     expect(refusalOf(await second.client.delete(`/v1/api-keys/${second.id}`))).toMatchObject({ status: 409 });
   });
 
+  it('cannot be bounded either, since it could not take its bounds off again', async () => {
+    const [{ id } = { id: '' }] = (await other.client.listAll('/v1/api-keys')).filter(({ name }) => name === 'second');
+    const path = `/v1/api-keys/${String(id)}`;
+    const { id: bounded } = await other.client.createKey(full({ name: 'bounded', allowed_models: ['a'] }));
+    const { slug } = await other.client.create('/v1/virtual-keys', { name: 'local', provider: 'local' });
+    const boundaries = [
+      { allowed_models: ['rerank-*'] },
+      { allowed_virtual_keys: [slug] },
+      { allowed_mcp_servers: ['tools'] },
+      { allowed_mcp_tools: ['tools/*'] },
+      { metadata: { team: 'a' } },
+      { rate_limits: [{ type: 'requests', unit: 'rpm', value: 1 }] },
+    ];
+    const rows = boundaries.map((bounds) => [Object.keys(bounds).join(), bounds] as const);
+    await forEvery(rows, async (bounds: object) => {
+      expect(refusalOf(await other.client.patch(path, bounds))).toMatchObject({ status: 409, code: 'conflict' });
+    });
+    // A bounded one stands for nothing that an unbounded one is needed for.
+    expect(refusalOf(await other.client.delete(path))).toMatchObject({ status: 409 });
+    expect((await other.client.patch(`/v1/api-keys/${bounded}`, { allowed_models: ['b'] })).status).toBe(200);
+    expect((await other.client.delete(`/v1/api-keys/${bounded}`)).status).toBe(204);
+  });
+
   it('stays when two keys with all scopes are deleted at the same time', async () => {
     const first = await other.client.createKey(full({ name: 'first' }));
     const { id } = (await other.client.listAll('/v1/api-keys')).find(({ name }) => name === 'second') ?? {};

@@ -8,7 +8,7 @@ import { toUnixSeconds } from '../common/time/unix-time.js';
 import type { ApiKey } from './api-key.entity.js';
 
 /** What holds a key in, whatever its scopes are. */
-type Bounds = Pick<
+export type Bounds = Pick<
   ApiKey,
   | 'expiresAt'
   | 'metadata'
