@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
+import { emptyFramework } from './framework.mjs';
 import { runWith } from './globals.mjs';
 import { jestObject, putBack } from './jest-object.mjs';
 
@@ -39,11 +40,7 @@ async function runFile({ path, globalConfig, projectConfig }) {
 
 /** The part of jest's runtime that its test framework calls, on top of Node's own modules. */
 const modules = {
-  requireInternalModule(file) {
-    // It holds the tests of one file, and has no other way to forget them.
-    delete require.cache[file];
-    return require(file);
-  },
+  requireInternalModule: emptyFramework,
   setGlobalsForRuntime: runWith,
   unstable_shouldLoadAsEsm: () => true,
   unstable_importModule: load,
