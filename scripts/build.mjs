@@ -14,7 +14,7 @@ const STAMP = '.built';
 const SOURCE_FOLDERS = ['src', 'migrations'];
 const SETTINGS = ['package-lock.json', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json'];
 // Plain JavaScript that Node starts by path, so it must be in dist whatever the compiler thinks of it.
-const WORKER = 'src/database/embedded/pglite.worker.js';
+const WORKERS = ['src/database/embedded/pglite.worker.js', 'src/inference/token-counts/token-counter.worker.js'];
 // Read when the gateway starts.
 const SQL_FOLDERS = ['migrations/baseline', 'migrations/functions'];
 const TABLES = ['src/usage/snapshot/prices.csv', 'src/usage/snapshot/models.csv'];
@@ -42,7 +42,9 @@ async function build(wanted) {
     const compilerOptions = { outDir: out };
     writeFileSync(config, JSON.stringify({ extends: join(ROOT, 'tsconfig.build.json'), compilerOptions }));
     await compile(relative(ROOT, config));
-    if (existsSync(join(ROOT, WORKER)) && !existsSync(join(out, WORKER))) cpSync(join(ROOT, WORKER), join(out, WORKER));
+    for (const file of WORKERS) {
+      if (existsSync(join(ROOT, file)) && !existsSync(join(out, file))) cpSync(join(ROOT, file), join(out, file));
+    }
     for (const file of TABLES) cpSync(join(ROOT, file), join(out, file));
     for (const folder of SQL_FOLDERS) cpSync(join(ROOT, folder), join(out, folder), { recursive: true });
     writeFileSync(join(out, STAMP), wanted);

@@ -54,6 +54,13 @@ export interface StreamMeter {
   readonly failure?: JsonObject | undefined;
 }
 
+/** What the usage limits that refuse a call have room for at this moment. */
+export interface LimitRoom {
+  fits(estimate: UsageEstimate): boolean;
+  /** The most output with which a call fits that is otherwise as estimated. Of all its answers, in tokens. */
+  outputFor(estimate: UsageEstimate): number;
+}
+
 /** A use of a model that costs money, or tokens that are counted. */
 export interface MeteredUse {
   /** For policies and the ledger: `rerank`. */
@@ -61,12 +68,8 @@ export interface MeteredUse {
   /** As requested. */
   readonly model: string;
   estimate(): UsageEstimate;
-  /**
-   * Gets the output for which the usage limits have room, before they refuse the call.
-   * @param tokens of all its answers
-   * @param bound of the estimate
-   */
-  readonly noteOutputRoom?: ((tokens: number, bound: number) => void) | undefined;
+  /** Gets what the usage limits have room for, before they refuse the call. */
+  readonly noteRoom?: ((room: LimitRoom) => void) | undefined;
 }
 
 /** A use whose answer is read whole. */

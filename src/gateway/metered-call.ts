@@ -27,6 +27,7 @@ import {
   type AboveBound,
   boundOf,
   type CallCost,
+  costOfEstimate,
   costOfReport,
   NOTHING,
   outputThatFits,
@@ -71,7 +72,7 @@ export interface CallPlan {
   /** What a lease is longer than its call can be. */
   readonly leaseMarginMs: number;
   readonly counts: UsageCounts;
-  readonly noteOutputRoom: MeteredUse['noteOutputRoom'];
+  readonly noteRoom: MeteredUse['noteRoom'];
 }
 
 /**
@@ -279,7 +280,7 @@ export class MeteredCall implements AttemptObserver {
     });
     facts.limit_decision ??= outcome.kind;
     if (outcome.kind !== 'admitted') {
-      this.noteOutputRoom(outcome, reservation.charges);
+      this.noteRoom(outcome, reservation.charges);
       throw refusalOf(outcome, reservation.charges, policies);
     }
     this.open = reservation;
@@ -288,17 +289,17 @@ export class MeteredCall implements AttemptObserver {
     this.noteMonitored(monitoredRefusal(reservation, outcome.buckets));
   }
 
-  private noteOutputRoom({ failing }: RefusedReservation, charges: readonly Charge[]): void {
-    const { estimate, cost, noteOutputRoom } = this.plan;
-    const { output: bound } = estimate.counts;
-    if (noteOutputRoom === undefined || bound === undefined) return;
-    const room = outputThatFits(estimate, cost.prices, (figures) =>
+  private noteRoom({ failing }: RefusedReservation, charges: readonly Charge[]): void {
+    const { prices } = this.plan.cost;
+    const fits = (bound: UsageFigures): boolean =>
       failing.every((state) => {
         const charge = charges.find(({ policyId }) => policyId === state.policyId);
-        return charge !== undefined && amountOf(figures, charge) <= leftOf(state);
-      }),
-    );
-    noteOutputRoom(room, bound);
+        return charge !== undefined && amountOf(bound, charge) <= leftOf(state);
+      });
+    this.plan.noteRoom?.({
+      fits: (estimate) => fits(costOfEstimate(estimate, prices).bound),
+      outputFor: (estimate) => outputThatFits(estimate, prices, fits),
+    });
   }
 
   /** The attempt, dated by the current time less its duration so far. */

@@ -142,8 +142,8 @@ export class UsageMeter implements BeforeApplicationShutdown {
     };
     const { USAGE_LEASE_MARGIN_MS: leaseMarginMs } = this.config;
     const timeoutMs = timeoutMsOf(context.virtualKey.credential.options, this.config);
-    const { noteOutputRoom } = use;
-    const limits = { policiesNow, timeoutMs, leaseMarginMs, noteOutputRoom };
+    const { noteRoom } = use;
+    const limits = { policiesNow, timeoutMs, leaseMarginMs, noteRoom };
     const plan = { facts, dimensions, estimate, cost, counts: this.prices, ...limits };
     return new MeteredCall(plan, context, this.store, this.clock, this.running);
   }

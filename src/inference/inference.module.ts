@@ -3,10 +3,12 @@ import { GatewayModule } from '../gateway/gateway.module.js';
 import { UpstreamModule } from '../upstream/upstream.module.js';
 import { relayController } from '../gateway/relay/relay-controller.js';
 import { DrainedCalls } from './drained-calls.js';
+import { FittedCalls } from './fitted-calls.js';
 import { InferenceController } from './inference.controller.js';
 import { InferenceService } from './inference.service.js';
 import { IsolatedCalls } from './isolated-calls.js';
 import { RESPONSE_PROVIDERS, RESPONSE_ROUTES } from './response.routes.js';
+import { TokenCounter } from './token-counts/token-counter.js';
 
 @Module({
   imports: [GatewayModule, UpstreamModule],
@@ -14,6 +16,6 @@ import { RESPONSE_PROVIDERS, RESPONSE_ROUTES } from './response.routes.js';
     InferenceController,
     relayController({ tag: 'Inference', routes: RESPONSE_ROUTES, providers: RESPONSE_PROVIDERS }),
   ],
-  providers: [InferenceService, DrainedCalls, IsolatedCalls],
+  providers: [InferenceService, DrainedCalls, FittedCalls, IsolatedCalls, TokenCounter],
 })
 export class InferenceModule {}

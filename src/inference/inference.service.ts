@@ -9,7 +9,7 @@ import { walkFields } from '../common/json/fields.js';
 import { isObject, type JsonObject } from '../common/json/read.js';
 import { AppConfig } from '../config/environment.js';
 import { assertEveryModelAllowed, restrictsModels } from '../gateway/model-access.js';
-import type { BillableStream, StreamMeter, UsageEstimate } from '../gateway/billable-use.js';
+import type { BillableStream, LimitRoom, StreamMeter, UsageEstimate } from '../gateway/billable-use.js';
 import { pricedModel, type ProviderContext } from '../gateway/provider-context.decorator.js';
 import { type ProviderOperation, ProviderCallService } from '../gateway/provider-call.service.js';
 import { type AttemptOfRoute, RoutedCalls } from '../gateway/routing/routed-calls.js';
@@ -27,10 +27,11 @@ import { readModel } from './dialects/read-facts.js';
 import { openaiResponses } from './dialects/openai-responses/responses.dialect.js';
 import { requestedModes } from './dialects/service-mode.js';
 import { DrainedCalls, OutlivingSink } from './drained-calls.js';
+import { FittedCalls } from './fitted-calls.js';
 import { HeldStream } from './held-stream.js';
 import { IsolatedCalls } from './isolated-calls.js';
 import { StreamUsageRefusals } from './stream-usage-refusals.js';
-import { cappedCall, clampedCall, type OutputRoom, withdrawCap } from './output-caps.js';
+import { cappedCall, withdrawCap } from './output-caps.js';
 
 const DIALECTS = [openaiChat, openaiCompletions, openaiResponses, openaiEmbeddings, anthropicMessages];
 /** Of an error of the provider, what its caller gets besides its body and status. */
@@ -50,7 +51,7 @@ interface PreparedCall<Facts extends InferenceFacts> {
   readonly target: Target;
   /** Of the body, that the dialect reads. */
   readonly members: JsonObject;
-  readonly noteOutputRoom?: BillableStream['noteOutputRoom'];
+  readonly noteRoom?: BillableStream['noteRoom'];
 }
 
 type NoteRefusal = (answer: UpstreamAnswer | undefined) => void;
@@ -70,6 +71,7 @@ export class InferenceService {
     private readonly calls: ProviderCallService,
     private readonly isolated: IsolatedCalls,
     private readonly drained: DrainedCalls,
+    private readonly fitting: FittedCalls,
     private readonly routed: RoutedCalls,
     private readonly providers: ProviderRegistry,
     private readonly config: AppConfig,
@@ -117,27 +119,26 @@ export class InferenceService {
     };
     const output = context.modelNames?.route?.output;
     const call = cappedCall(dialect, asked, output?.maxTokens, response);
-    let room: OutputRoom | undefined;
-    const noteOutputRoom = output?.isClamped === true ? noteRoom : undefined;
+    let room: LimitRoom | undefined;
+    const noteRoom = (left: LimitRoom): void => void (room = left);
     try {
-      await this.relay(dialect, context, { call, target, members, noteOutputRoom }, response, attempt);
+      await this.relay(dialect, context, { call, target, members, noteRoom }, response, attempt);
     } catch (error) {
-      const clamped = room === undefined ? undefined : clampedCall(dialect, call, room, response);
-      if (clamped === undefined) throw error;
+      if (room === undefined) throw error;
+      const estimate = (current: typeof call): UsageEstimate => estimateOf(dialect, current, members);
+      const refused = { dialect, call, estimateOf: estimate, room, isClamped: output?.isClamped === true };
+      const fitted = await this.fitting.fitted(context, refused, response);
+      if (fitted === undefined) throw error;
       // The decision that counts is the next one.
       context.request.facts.limit_decision = undefined;
-      await this.relay(dialect, context, { call: clamped, target, members }, response, attempt);
-    }
-
-    function noteRoom(tokens: number, bound: number): void {
-      room = { tokens, bound };
+      await this.relay(dialect, context, { call: fitted, target, members }, response, attempt);
     }
   }
 
   private async relay<Facts extends InferenceFacts>(
     dialect: Dialect<Facts>,
     context: ProviderContext,
-    { call, target, members, noteOutputRoom }: PreparedCall<Facts>,
+    { call, target, members, noteRoom }: PreparedCall<Facts>,
     response: Response,
     { noteRefusal, hasNext, model }: Attempt,
   ): Promise<void> {
@@ -160,7 +161,7 @@ export class InferenceService {
       model: facts.model,
       estimate: () => estimateOf(dialect, call, members),
       newMeter: () => (meter = dialect.newMeter(call, onId)),
-      noteOutputRoom,
+      noteRoom,
     };
     const streams = {
       takesEvents: facts.isStream,

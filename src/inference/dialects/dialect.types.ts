@@ -29,6 +29,8 @@ export interface InferenceCall<Facts extends InferenceFacts = InferenceFacts> {
   readonly hidesReasoning: boolean;
   /** Whether the provider refuses `max_tokens` of a chat. */
   readonly refusesMaxTokens?: boolean;
+  /** By how much the texts of its input have fewer tokens than bytes; absent: they were not counted. */
+  readonly savedTokens?: number;
 }
 
 /** A request in the form of a provider's API, which is relayed as it is. */

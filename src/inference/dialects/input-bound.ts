@@ -13,6 +13,8 @@ export interface InputFacts {
   readonly hasTools: boolean;
   /** Some content is not in the body, or may be more tokens than it has bytes. */
   readonly isUnseen: boolean;
+  /** By how much the texts are known to have fewer tokens than bytes. */
+  readonly savedTokens?: number | undefined;
 }
 
 /**
@@ -21,13 +23,13 @@ export interface InputFacts {
  */
 export function inputBound(
   json: Buffer,
-  { images, imageBytes, hasTools, isUnseen }: InputFacts,
+  { images, imageBytes, hasTools, isUnseen, savedTokens = 0 }: InputFacts,
   imageTokens: number,
   knownModel: ModelFacts | undefined,
 ): number | undefined {
   const window = knownModel?.contextWindow;
   if (isUnseen) return window;
   const frame = hasTools ? FRAME_TOKENS + TOOLS_TOKENS : FRAME_TOKENS;
-  const bound = json.length - imageBytes + images * imageTokens + frame;
+  const bound = json.length - imageBytes + images * imageTokens + frame - savedTokens;
   return window === undefined ? bound : Math.min(bound, window);
 }

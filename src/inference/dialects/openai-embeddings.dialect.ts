@@ -16,9 +16,9 @@ export const openaiEmbeddings: Dialect = {
   uses: [{ kind: 'file', name: 'file_id' }],
   members: new Set(['model']),
   readFacts: (members: JsonObject): InferenceFacts => ({ model: readModel(members), isStream: false }),
-  estimate: ({ bytes }) => {
+  estimate: ({ bytes, savedTokens }) => {
     // The window of a model bounds each of many inputs, not their sum.
-    const { bound: input } = readOpenaiInput(bytes, BOUND_MEMBERS, undefined);
+    const { bound: input } = readOpenaiInput(bytes, BOUND_MEMBERS, undefined, savedTokens);
     return { unit: 'input', counts: { input: input ?? 0 }, unbounded: input === undefined ? 'input' : undefined };
   },
   headersOf: openaiHeaders,

@@ -56,6 +56,7 @@ export function readOpenaiInput(
   json: Buffer,
   { unbounded: unboundedMembers, unseen }: BoundMembers,
   knownModel: ModelFacts | undefined,
+  savedTokens?: number,
 ): OpenaiInput {
   let named = 0;
   let taken = 0;
@@ -79,7 +80,7 @@ export function readOpenaiInput(
       imageBytes += field.bytes;
     }
   });
-  const facts = { images: Math.max(named, taken), imageBytes, hasTools, isUnseen: isUnseen || !isWhole };
+  const facts = { images: Math.max(named, taken), imageBytes, hasTools, isUnseen: isUnseen || !isWhole, savedTokens };
   return { bound: inputBound(json, facts, IMAGE_TOKENS, knownModel), unbounded };
 }
 

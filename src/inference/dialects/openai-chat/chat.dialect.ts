@@ -37,8 +37,8 @@ export const openaiChat: Dialect<ChatFacts> = {
     new AnswerMeter(CHAT_ANSWER, { hidesUsage: asksForUsage(facts), hidesReasoning }),
 };
 
-function estimate({ facts, bytes, knownModel }: InferenceCall<ChatFacts>): UsageEstimate {
-  const { bound: input, unbounded } = readOpenaiInput(bytes, BOUND_MEMBERS, knownModel);
+function estimate({ facts, bytes, knownModel, savedTokens }: InferenceCall<ChatFacts>): UsageEstimate {
+  const { bound: input, unbounded } = readOpenaiInput(bytes, BOUND_MEMBERS, knownModel, savedTokens);
   const output = outputBound(facts.outputCap, facts.choices, knownModel);
   return {
     unit: 'output',

@@ -50,9 +50,9 @@ function readFacts(members: JsonObject): CompletionsFacts {
   };
 }
 
-function estimate({ facts, bytes, knownModel }: InferenceCall<CompletionsFacts>): UsageEstimate {
+function estimate({ facts, bytes, knownModel, savedTokens }: InferenceCall<CompletionsFacts>): UsageEstimate {
   // The window of a model bounds each of many prompts, not their sum.
-  const { bound: input } = readOpenaiInput(bytes, BOUND_MEMBERS, undefined);
+  const { bound: input } = readOpenaiInput(bytes, BOUND_MEMBERS, undefined, savedTokens);
   const output = outputBound(facts.outputCap, facts.choices * countPrompts(bytes), knownModel);
   return {
     unit: 'output',

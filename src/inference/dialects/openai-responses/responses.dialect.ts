@@ -83,8 +83,8 @@ export const openaiTokenCount: RelayedRequest = {
   headersOf: openaiHeaders,
 };
 
-function estimate({ facts, bytes, knownModel }: InferenceCall<ResponsesFacts>): UsageEstimate {
-  const { bound: input, unbounded } = readOpenaiInput(bytes, BOUND_MEMBERS, knownModel);
+function estimate({ facts, bytes, knownModel, savedTokens }: InferenceCall<ResponsesFacts>): UsageEstimate {
+  const { bound: input, unbounded } = readOpenaiInput(bytes, BOUND_MEMBERS, knownModel, savedTokens);
   const output = outputBound(facts.outputCap, 1, knownModel);
   return {
     unit: 'output',
