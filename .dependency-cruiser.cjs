@@ -12,8 +12,8 @@ const ROOMS = {
   // upstream for the jobs and S3 files of Bedrock, which both rooms map
   batches: 'gateway upstream',
   'fine-tuning': 'gateway upstream',
-  // usage for what models can write at most
-  inference: 'gateway upstream usage telemetry config',
+  // usage for what models can write at most, model-routes for the models that a key may use
+  inference: 'gateway model-routes upstream usage telemetry config',
   rerank: 'gateway upstream telemetry',
   mcp: 'identity secret-references webhooks usage idempotency workspaces audit upstream sealing telemetry access database config',
   // telemetry for the recent failures of the store

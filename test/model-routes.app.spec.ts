@@ -166,6 +166,35 @@ describe('a call that names a model route', () => {
     expect(refusalOf(await chat(name))).toMatchObject({ status: 412, code: 'usage_limit_exceeded' });
     expect((await chat(`@${slug}/routed`)).status).toBe(200);
   });
+
+  it('is made only for models and virtual keys that its maker may use', async () => {
+    const scopes = ['model_routes.create', 'model_routes.update', 'completions.write'];
+    const bounds = { level: 'organisation', allowed_models: ['cheap-*'], allowed_virtual_keys: [slug] };
+    const maker = gateway.admin.as(await keyOf({ ...bounds, scopes }));
+    const cheap = { virtual_key: slug, model: 'cheap-model' };
+    const { id } = await maker.create(PATH, { name: 'cheap-own', targets: [cheap] });
+    const [dear] = await gateway.admin.list(
+      `${PATH}?search=${encodeURIComponent(await route([cheap, { ...cheap, model: 'dear-model' }]))}`,
+    );
+    const isRefused = { status: 403, code: 'permission_denied' };
+    for (const [target, param] of [
+      [{ ...cheap, model: 'dear-model' }, 'targets.1'],
+      [{ ...cheap, virtual_key: other }, 'targets.1'],
+    ] as const) {
+      const targets = [cheap, target];
+      const made = [
+        await maker.post(PATH, { name: 'cheap-new', targets }),
+        await maker.put(`${PATH}/cheap-put`, { name: 'cheap-put', targets }),
+        await maker.patch(`${PATH}/${String(id)}`, { targets }),
+      ];
+      expect(made.map(refusalOf)).toEqual(made.map(() => expect.objectContaining({ ...isRefused, param })));
+    }
+    // Under a name that it may use, the models of others would be open to it.
+    const renamed = await maker.patch(`${PATH}/${String(dear?.['id'])}`, { name: 'cheap-renamed' });
+    expect(refusalOf(renamed)).toMatchObject({ ...isRefused, param: 'targets.1' });
+    const described = await maker.patch(`${PATH}/${String(dear?.['id'])}`, { description: 'a note' });
+    expect(described.status).toBe(200);
+  });
 });
 
 describe('a model route', () => {

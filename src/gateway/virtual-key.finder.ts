@@ -9,7 +9,7 @@ import { type KnownRoute, ModelRouteCache } from '../model-routes/model-route.ca
 import type { ModelTarget } from '../model-routes/model-route.entity.js';
 import { TargetHealth } from '../model-routes/target-health.js';
 import { inTurn } from '../model-routes/target-order.js';
-import { assertVirtualKeyAllowed, mayUse, mayUseModel, mayUseRoute } from './model-access.js';
+import { assertVirtualKeyAllowed, mayUse, mayUseModel, mayUseRoute } from '../model-routes/model-access.js';
 
 const HEADER = 'x-gateway-virtual-key';
 /** The models of some providers have a slash in their names too, and some begin with `@`. */

@@ -7,7 +7,7 @@ import { isObject, stringOrUndefined } from '../common/json/read.js';
 import { withMember } from '../common/json/scan.js';
 import { contextOf } from '../telemetry/request-context.js';
 import type { UsableVirtualKey } from '../virtual-keys/virtual-key.cache.js';
-import { assertModelAllowed } from './model-access.js';
+import { assertModelAllowed } from '../model-routes/model-access.js';
 import { affinityOf, noteDestination } from './routing/destination.js';
 import { type UsedRoute, VirtualKeyFinder } from './virtual-key.finder.js';
 

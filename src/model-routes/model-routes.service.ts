@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { EntityManager } from 'typeorm';
 import type { Principal, Tenant } from '../access/principal.js';
-import { fieldError, type FieldProblem, throwIfInvalid } from '../common/errors/gateway.error.js';
+import { fieldError, type FieldProblem, GatewayError, throwIfInvalid } from '../common/errors/gateway.error.js';
 import { assertFixedFields } from '../common/validation/fixed-fields.decorator.js';
 import { Clock } from '../common/time/clock.js';
 import { withoutUndefined } from '../common/without-undefined.js';
@@ -13,6 +13,7 @@ import { VirtualKeyStore } from '../virtual-keys/virtual-key.store.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import type { CreateModelRouteDto, ModelTargetDto, UpdateModelRouteDto } from './dto/model-route.dto.js';
 import type { ModelRouteListQuery } from './dto/model-route-list.query.js';
+import { mayUse, mayUseModel } from './model-access.js';
 import { ModelRouteCache } from './model-route.cache.js';
 import type { ModelRoute, ModelTarget } from './model-route.entity.js';
 import { type ModelRouteHealthResponse, toHealthResponse } from './model-route-health.response.js';
@@ -43,7 +44,9 @@ export class ModelRoutesService {
     } = dto;
     const saved = await withFreeSlug(dto.slug, name, (slug) =>
       this.store.manager.transaction(async (manager) => {
-        const targets = await this.targetsOf(manager, { organisationId, workspaceId }, dto.targets);
+        const tenant = { organisationId, workspaceId };
+        const targets = await this.targetsOf(manager, tenant, dto.targets);
+        await this.assertMayLead(manager, principal, tenant, targets);
         const output = { maxOutputTokens, clampOutput };
         const fields = { id: randomUUID(), organisationId, workspaceId, slug, name, description, targets, ...output };
         return this.store.create(manager, principal, fields, dto);
@@ -72,6 +75,8 @@ export class ModelRoutesService {
     const saved = await this.store.change(principal, ref, dto, async (row, manager) => {
       assertFixedFields(fixed, toModelRouteResponse(row));
       const targets = dto.targets && (await this.targetsOf(manager, row, dto.targets, row.targets));
+      if (name !== undefined || targets !== undefined)
+        await this.assertMayLead(manager, principal, row, targets ?? row.targets);
       return withoutUndefined({ name, description, targets, maxOutputTokens, clampOutput });
     });
     this.cache.forget(principal.organisationId);
@@ -115,6 +120,29 @@ export class ModelRoutesService {
       const more = withoutUndefined({ baseModel: base ?? undefined, weight: share ?? undefined });
       return [{ virtualKeyId: found.id, virtualKey: found.slug, model, order, ...more }];
     });
+  }
+
+  /**
+   * The name of a route stands for all that it leads to, so no caller makes one for models that it may not use itself.
+   * @throws GatewayError `permission_denied`
+   */
+  private async assertMayLead(
+    manager: EntityManager,
+    principal: Principal,
+    tenant: Tenant,
+    targets: readonly ModelTarget[],
+  ): Promise<void> {
+    const ids = targets.map(({ virtualKeyId }) => virtualKeyId);
+    const known = await this.virtualKeys.namesForUse(manager, tenant, ids);
+    for (const [index, { virtualKeyId, model }] of targets.entries()) {
+      const found = known.get(virtualKeyId);
+      // Without its virtual key, a target leads nowhere.
+      if (found === undefined) continue;
+      const virtualKey = { id: found.id, slug: found.slug, provider: { slug: found.provider } };
+      if (mayUse(principal, virtualKey) && mayUseModel(principal, virtualKey, model)) continue;
+      const message = 'A model route can lead only to models and virtual keys that the caller itself may use.';
+      throw new GatewayError('permission_denied', { param: `targets.${index}`, message });
+    }
   }
 }
 

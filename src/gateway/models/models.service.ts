@@ -6,7 +6,7 @@ import { toUnixSeconds } from '../../common/time/unix-time.js';
 import { ModelRouteCache } from '../../model-routes/model-route.cache.js';
 import { knownModels } from '../../usage/models/model-catalogue.js';
 import { VirtualKeyStore } from '../../virtual-keys/virtual-key.store.js';
-import { mayUse, mayUseModel } from '../model-access.js';
+import { mayUse, mayUseModel } from '../../model-routes/model-access.js';
 import type { ModelsQuery } from './models.query.js';
 import type { ModelListResponse, ModelResponse } from './models.response.js';
 

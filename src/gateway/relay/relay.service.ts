@@ -9,7 +9,7 @@ import { OfferedEndpoints } from '../../upstream/providers/offered-endpoints.js'
 import type { Provider, ProviderRequest } from '../../upstream/providers/provider.types.js';
 import type { UpstreamAnswer } from '../../upstream/upstream.types.js';
 import { ProviderCallService } from '../provider-call.service.js';
-import { assertEveryModelAllowed, assertModelAllowed, restrictsModels } from '../model-access.js';
+import { assertEveryModelAllowed, assertModelAllowed, restrictsModels } from '../../model-routes/model-access.js';
 import type { ProviderContext } from '../provider-context.decorator.js';
 import { UsedUpLimits } from '../used-up-limits.js';
 import { betaHeader } from './beta-header.js';

@@ -1,7 +1,7 @@
 import type { Principal } from '../access/principal.js';
 import { allowsEveryModel, allowsModel } from '../access/model-patterns.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
-import type { KnownRoute } from '../model-routes/model-route.cache.js';
+import type { KnownRoute } from './model-route.cache.js';
 import { canonicalModel, foldModel, modelAliases } from '../usage/model-names.js';
 import type { UsableVirtualKey } from '../virtual-keys/virtual-key.cache.js';
 
