@@ -14,6 +14,7 @@ import { PinnedTools1795690300000 } from './1795690300000-pinned-tools.js';
 import { CallsWithoutABound1795690400000 } from './1795690400000-calls-without-a-bound.js';
 import { ModelRoutes1795690500000 } from './1795690500000-model-routes.js';
 import { OutputsOfModelRoutes1795690600000 } from './1795690600000-outputs-of-model-routes.js';
+import { Sessions1795700000000 } from './1795700000000-sessions.js';
 
 /** In order of application. Classes, not file patterns: the same list works from source, build and tests. */
 export const MIGRATIONS = [
@@ -33,4 +34,5 @@ export const MIGRATIONS = [
   CallsWithoutABound1795690400000,
   ModelRoutes1795690500000,
   OutputsOfModelRoutes1795690600000,
+  Sessions1795700000000,
 ] as const;

@@ -1,6 +1,7 @@
 import { ModelRoute } from './model-routes/model-route.entity.js';
 import { ApiKeySecret } from './api-keys/api-key-secret.entity.js';
 import { ApiKey } from './api-keys/api-key.entity.js';
+import { Session } from './api-keys/sessions/session.entity.js';
 import { AuditLogEntry } from './audit/audit-log-entry.entity.js';
 import { ProviderObject } from './gateway/relay/provider-object.entity.js';
 import { IdempotencyKey } from './idempotency/idempotency-key.entity.js';
@@ -31,6 +32,7 @@ export const ENTITIES = [
   ServerSecret,
   ApiKey,
   ApiKeySecret,
+  Session,
   SecretReference,
   SecretReferenceWorkspace,
   SecretMapping,

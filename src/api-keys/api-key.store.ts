@@ -13,6 +13,10 @@ import { LastUse } from './last-use.js';
 /** Why a key is refused: for the log only, callers get one sentence for all. A deleted key is `unknown`. */
 export type KeyRefusal = 'malformed' | 'unknown' | 'wrong_secret' | 'expired';
 
+/** The owner of a key, and until when the key is valid, in Unix milliseconds. */
+export type KeyAnswer =
+  { readonly principal: Principal; readonly validUntil: number } | { readonly refusal: KeyRefusal };
+
 @Injectable()
 export class ApiKeyStore {
   constructor(
@@ -23,23 +27,34 @@ export class ApiKeyStore {
   ) {}
 
   /** Looks a key up by its public id and compares its hash in constant time. */
-  async find(
-    key: string,
-  ): Promise<{ readonly principal: Principal; readonly validUntil: number } | { readonly refusal: KeyRefusal }> {
+  async find(key: string): Promise<KeyAnswer> {
     const publicId = publicIdOf(key);
     if (publicId === undefined) return { refusal: 'malformed' };
-    const secret = await this.secrets.findOne({
+    const secret = await this.secretOf(publicId);
+    if (secret?.apiKey === undefined) return { refusal: 'unknown' };
+    if (!this.hasher.matches(key, secret.hash)) return { refusal: 'wrong_secret' };
+    return this.answerOf(secret, secret.apiKey);
+  }
+
+  /** The owner of a key whose secret was seen before. @param publicId of that secret */
+  async ownerOf(publicId: string): Promise<KeyAnswer> {
+    const secret = await this.secretOf(publicId);
+    return secret?.apiKey === undefined ? { refusal: 'unknown' } : this.answerOf(secret, secret.apiKey);
+  }
+
+  private secretOf(publicId: string): Promise<ApiKeySecret | null> {
+    return this.secrets.findOne({
       where: { publicId },
       select: { publicId: true, hash: true, validUntil: true, apiKeyId: true },
       relations: { apiKey: true },
     });
-    if (secret?.apiKey === undefined) return { refusal: 'unknown' };
-    if (!this.hasher.matches(key, secret.hash)) return { refusal: 'wrong_secret' };
-    const { organisationId, workspaceId } = secret.apiKey;
-    const defaults = await this.workspaces.defaultMetadata(organisationId, workspaceId);
-    const end = validUntil(secret, secret.apiKey);
-    this.uses.note(secret.apiKey, end);
-    return { principal: toPrincipal(secret.apiKey, defaults), validUntil: end };
+  }
+
+  private async answerOf(secret: ApiKeySecret, key: ApiKey): Promise<KeyAnswer> {
+    const defaults = await this.workspaces.defaultMetadata(key.organisationId, key.workspaceId);
+    const end = validUntil(secret, key);
+    this.uses.note(key, end);
+    return { principal: toPrincipal(key, defaults), validUntil: end };
   }
 }
 

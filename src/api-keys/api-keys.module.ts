@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { JwtModule } from '@nestjs/jwt';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuditModule } from '../audit/audit.module.js';
 import { UpstreamModule } from '../upstream/upstream.module.js';
@@ -20,16 +21,23 @@ import { PlacedApiKeysController } from './placed-api-keys.controller.js';
 import { PrincipalCache } from './principal.cache.js';
 import { ProviderAccessReader } from './provider-access.reader.js';
 import { RateLimiter } from './rate-limiter.js';
+import { SessionAuthenticator } from './sessions/session-authenticator.js';
+import { Session } from './sessions/session.entity.js';
+import { SessionRetention } from './sessions/session.retention.js';
+import { SessionTokens } from './sessions/session-tokens.js';
+import { SessionsController } from './sessions/sessions.controller.js';
+import { SessionsService } from './sessions/sessions.service.js';
 
 @Module({
   imports: [
-    TypeOrmModule.forFeature([ApiKey, ApiKeySecret]),
+    TypeOrmModule.forFeature([ApiKey, ApiKeySecret, Session]),
+    JwtModule.register({}),
     AuditModule,
     UpstreamModule,
     VirtualKeysModule,
     WorkspacesModule,
   ],
-  controllers: [ApiKeysController, PlacedApiKeysController, CallerController],
+  controllers: [ApiKeysController, PlacedApiKeysController, CallerController, SessionsController],
   providers: [
     AdminTokenVerifier,
     ApiKeyHasher,
@@ -42,6 +50,10 @@ import { RateLimiter } from './rate-limiter.js';
     PrincipalCache,
     ProviderAccessReader,
     RateLimiter,
+    SessionAuthenticator,
+    SessionRetention,
+    SessionTokens,
+    SessionsService,
   ],
   exports: [ApiKeyIssuer, ApiKeysService, Authenticator],
 })

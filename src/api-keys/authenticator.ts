@@ -5,12 +5,20 @@ import type { Scope } from '../access/scopes.js';
 import { type MaybePromise, chain } from '../common/maybe-promise.js';
 import { type AdminToken, AdminTokenVerifier } from './admin-token.verifier.js';
 import { keyInvalid, readCredentials } from './credentials.js';
-import { type KeyAnswer, PrincipalCache } from './principal.cache.js';
+import type { KeyAnswer } from './api-key.store.js';
+import { PrincipalCache } from './principal.cache.js';
 import { RateLimiter } from './rate-limiter.js';
+import { SessionAuthenticator } from './sessions/session-authenticator.js';
 
 /** Who calls. A key names its tenant; which of its tenants an administrator acts for, the request says later. */
 export type Caller =
-  | { readonly kind: 'api_key'; readonly scopes: ReadonlySet<Scope>; readonly principal: Principal }
+  | {
+      readonly kind: 'api_key';
+      readonly scopes: ReadonlySet<Scope>;
+      readonly principal: Principal;
+      /** Of the session by which it came; absent: it brought its key. */
+      readonly sessionId?: string;
+    }
   | { readonly kind: 'admin_token'; readonly scopes: ReadonlySet<Scope>; readonly token: AdminToken };
 
 @Injectable()
@@ -19,6 +27,7 @@ export class Authenticator {
     private readonly cache: PrincipalCache,
     private readonly tokens: AdminTokenVerifier,
     private readonly rateLimiter: RateLimiter,
+    private readonly sessions: SessionAuthenticator,
   ) {}
 
   /** @throws GatewayError `api_key_invalid`, `token_invalid`, `identity_provider_unavailable`, `rate_limited` */
@@ -30,7 +39,7 @@ export class Authenticator {
       case 'token':
         return this.tokens.verify(credentials.token).then(toTokenCaller);
       case 'none':
-        throw keyInvalid('missing');
+        return this.ownerOfSession(request, now);
     }
   }
 
@@ -39,10 +48,7 @@ export class Authenticator {
    * @throws GatewayError `api_key_invalid`, `rate_limited`
    */
   ownerOf(key: string, now: Date): MaybePromise<Principal> {
-    return chain(this.cache.find(key, now.getTime()), (answer) => {
-      const principal = toOwner(answer);
-      return principal.rateLimits.length === 0 ? principal : this.rateLimiter.consume(principal).then(() => principal);
-    });
+    return chain(this.cache.find(key, now.getTime()), (answer) => this.counted(toOwner(answer)));
   }
 
   /**
@@ -52,6 +58,15 @@ export class Authenticator {
   knownOwnerOf(key: string, now: Date): MaybePromise<Principal> {
     return chain(this.cache.find(key, now.getTime()), toOwner);
   }
+
+  private async ownerOfSession(request: Request, now: Date): Promise<Caller> {
+    const { principal, sessionId } = await this.sessions.authenticate(request, now);
+    return { ...toKeyCaller(await this.counted(principal)), sessionId };
+  }
+
+  private counted(principal: Principal): MaybePromise<Principal> {
+    return principal.rateLimits.length === 0 ? principal : this.rateLimiter.consume(principal).then(() => principal);
+  }
 }
 
 function toOwner(answer: KeyAnswer): Principal {
@@ -59,8 +74,8 @@ function toOwner(answer: KeyAnswer): Principal {
   return answer.principal;
 }
 
-function toKeyCaller(principal: Principal): Caller {
-  return { kind: 'api_key', scopes: principal.scopes, principal };
+function toKeyCaller(principal: Principal) {
+  return { kind: 'api_key', scopes: principal.scopes, principal } as const;
 }
 
 function toTokenCaller(token: AdminToken): Caller {

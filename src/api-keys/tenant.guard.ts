@@ -9,6 +9,7 @@ import { foldId, isUuid } from '../common/uuid.js';
 import { contextOf } from '../telemetry/request-context.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import type { AdminToken } from './admin-token.verifier.js';
+import type { Caller } from './authenticator.js';
 
 /**
  * Global guard: settles the tenant that the request acts for. Runs after the body has been read, since administrators may
@@ -21,13 +22,13 @@ export class TenantGuard implements CanActivate {
   /** Answers at once for API keys: a promise that nothing needs costs every request. */
   canActivate(context: ExecutionContext): MaybePromise<boolean> {
     const request = requestOf(context);
-    const { caller } = request;
-    if (caller === undefined) return true;
+    const { caller, anyCaller } = request;
+    if (caller === undefined && anyCaller === undefined) return true;
     const named = namedOrganisation(request);
-    if (caller.kind === 'api_key') {
-      if (named !== undefined && named !== caller.principal.organisationId) throw mismatch();
-      return actAs(caller.principal, request);
-    }
+    const keyOwner = ownerOfKey(caller ?? anyCaller);
+    if (keyOwner !== undefined && named !== undefined && named !== keyOwner.organisationId) throw mismatch();
+    if (caller === undefined) return true;
+    if (caller.kind === 'api_key') return actAs(caller.principal, request);
     return this.grantedTenant(caller.token, named, request).then((principal) => actAs(principal, request));
   }
 
@@ -51,6 +52,10 @@ export class TenantGuard implements CanActivate {
   private async exists(organisationId: string): Promise<boolean> {
     return isUuid(organisationId) && (await this.workspaces.organisationExists(organisationId));
   }
+}
+
+function ownerOfKey(caller: Caller | undefined): Principal | undefined {
+  return caller?.kind === 'api_key' ? caller.principal : undefined;
 }
 
 /**

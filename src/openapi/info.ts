@@ -48,6 +48,7 @@ const TAGS: readonly (readonly [name: string, description: string])[] = [
   ['MCP servers', 'MCP servers that clients reach through the gateway, and who may call which tool.'],
   ['MCP', 'The addresses that MCP clients and MCP servers use. They speak MCP, not this REST API.'],
   ['Caller', 'Who calls, and for which organisations.'],
+  ['Sessions', 'Browsers that are logged in with an API key, as the console is.'],
   ['API keys', 'Gateway keys of applications, agents and users.'],
   ['Workspaces', 'Parts of an organisation, each with its own keys, policies and MCP servers.'],
   ['Audit log', 'Who changed what, and when.'],
