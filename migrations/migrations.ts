@@ -15,6 +15,7 @@ import { CallsWithoutABound1795690400000 } from './1795690400000-calls-without-a
 import { ModelRoutes1795690500000 } from './1795690500000-model-routes.js';
 import { OutputsOfModelRoutes1795690600000 } from './1795690600000-outputs-of-model-routes.js';
 import { Sessions1795700000000 } from './1795700000000-sessions.js';
+import { UsageRollups1795700100000 } from './1795700100000-usage-rollups.js';
 
 /** In order of application. Classes, not file patterns: the same list works from source, build and tests. */
 export const MIGRATIONS = [
@@ -35,4 +36,5 @@ export const MIGRATIONS = [
   ModelRoutes1795690500000,
   OutputsOfModelRoutes1795690600000,
   Sessions1795700000000,
+  UsageRollups1795700100000,
 ] as const;

@@ -106,3 +106,19 @@ it('reports counters that differ from the ledger', async () => {
   expect(await metric('gateway_usage_drift_nano')).toBe(5);
   expect(gateway.app.log()).toContain('"event":"usage_drift"');
 });
+
+it('reports sums that differ from the ledger', async () => {
+  const monitor = gateway.app.app.get(UsageDriftMonitor, { strict: false });
+  await gateway.limit({ credit_limit: 1 });
+  await gateway.call();
+  await gateway.books.ledger(1);
+  await monitor.check();
+  expect(await metric('gateway_usage_rollup_drift')).toBe(0);
+  await gateway.app.app.get(UsageHousekeepingService, { strict: false }).tidy();
+  await monitor.check();
+  expect(await metric('gateway_usage_rollup_drift')).toBe(0);
+  await gateway.app.dataSource.query('UPDATE usage_rollups SET cost_nano = cost_nano + 1 WHERE hours = 1');
+  await monitor.check();
+  expect(await metric('gateway_usage_rollup_drift')).toBeGreaterThan(0);
+  expect(gateway.app.log()).toContain('"event":"usage_rollup_drift"');
+});

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { usageDrift } from '../src/usage/drift.js';
+import { rollupDrift } from '../src/usage/rollup-drift.js';
 import { UsageEvent } from '../src/usage/usage-event.entity.js';
 import { UsageReservation } from '../src/usage/usage-reservation.entity.js';
 import { eventually } from './support/eventually.js';
@@ -72,6 +73,7 @@ async function expectRecovered(rows: number): Promise<void> {
   // Ledger rows of calls without a limit wait for the end of an unanswered statement.
   await eventually(async () => (await dataSource.getRepository(UsageEvent).count()) >= rows, 20_000);
   expect(await usageDrift(dataSource)).toEqual([]);
+  expect(await rollupDrift(dataSource)).toEqual([]);
 }
 
 describe('a database that cannot be reached', () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import { usageDrift } from '../src/usage/drift.js';
+import { rollupDrift } from '../src/usage/rollup-drift.js';
 import { UsageBucket } from '../src/usage/usage-bucket.entity.js';
 import { GatewayFleet, POLICIES } from './support/gateway-fleet.js';
 import { databaseServer, onServer } from './support/services.js';
@@ -29,6 +30,7 @@ onServer(`${GATEWAYS} gateways on one PostgreSQL (needs DATABASE_URL)`, () => {
   async function atRest(): Promise<void> {
     expect(await fleet.atRest()).toEqual([]);
     expect(await usageDrift(fleet.books)).toEqual([]);
+    expect(await rollupDrift(fleet.books)).toEqual([]);
   }
 
   it('never exceeds a limit across gateways', async () => {

@@ -7,6 +7,7 @@ import type { DataSource } from 'typeorm';
 import { readString } from '../src/common/json/read.js';
 import { openDataSource } from '../src/usage/__fixtures__/postgres-harness.js';
 import { usageDrift } from '../src/usage/drift.js';
+import { rollupDrift } from '../src/usage/rollup-drift.js';
 import { UsageEvent } from '../src/usage/usage-event.entity.js';
 import { UsageReservation } from '../src/usage/usage-reservation.entity.js';
 import { eventually } from './support/eventually.js';
@@ -93,6 +94,7 @@ async function expectOneRow(row: object): Promise<void> {
     expect(await books.getRepository(UsageReservation).countBy({ isWithdrawn: false })).toBe(0);
     expect(await books.getRepository(UsageEvent).find()).toEqual([expect.objectContaining(row)]);
     expect(await usageDrift(books)).toEqual([]);
+    expect(await rollupDrift(books)).toEqual([]);
   });
 }
 
@@ -145,5 +147,6 @@ it('lets streams go on beyond the grace time, until a second signal', async () =
     const outcomes = (await books.getRepository(UsageEvent).find()).map(({ outcome }) => outcome);
     expect(outcomes.toSorted()).toEqual(['answered', 'cancelled']);
     expect(await usageDrift(books)).toEqual([]);
+    expect(await rollupDrift(books)).toEqual([]);
   });
 });

@@ -54,6 +54,7 @@ describe('Metrics', () => {
       'gateway_usage_drift_nano',
       'gateway_usage_dropped_total',
       'gateway_usage_quantities_total',
+      'gateway_usage_rollup_drift',
     ]);
     for (const metric of ours) {
       const labels: unknown = 'labelNames' in metric ? metric.labelNames : undefined;

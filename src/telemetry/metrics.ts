@@ -178,9 +178,14 @@ export class Metrics {
     help: 'Sum of absolute differences between counters and ledger; any value but 0 is a defect',
     registers: [this.registry],
   });
+  readonly usageRollupDrift = new Gauge({
+    name: 'gateway_usage_rollup_drift',
+    help: 'Hourly sums of reports that differ from the ledger, of the last two hours; any value but 0 is a defect',
+    registers: [this.registry],
+  });
   readonly usageDriftCheckFailures = new Counter({
     name: 'gateway_usage_drift_check_failures_total',
-    help: 'Failed comparisons of counters and ledger; the drift shows the last successful one',
+    help: 'Failed comparisons of counters or sums and ledger; the drift shows the last successful one',
     registers: [this.registry],
   });
   readonly usageDropped = new Counter({

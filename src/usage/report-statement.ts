@@ -1,7 +1,8 @@
 import type { TimeBucket } from './dto/usage-report.query.js';
 import { isMetadataKey, metadataNameOf } from './metadata-key.js';
 import { REPORT_COLUMNS, type ReportKey } from './report-keys.js';
-import { QUANTITY_UNITS, type QuantityUnit } from './units.js';
+import { columnOfUnit } from './rollup-columns.js';
+import { QUANTITY_UNITS } from './units.js';
 
 /** Which rows of the ledger are added up, and by what. */
 export interface ReportRange {
@@ -66,11 +67,6 @@ export function pageOf({ sql, parameters }: Statement, groups: number, skip: num
 
 export function countOf({ sql, parameters }: Statement): Statement {
   return { sql: `SELECT count(*) AS total FROM (${sql}) AS report`, parameters };
-}
-
-/** In which `reportStatement` has the sum of a unit. */
-export function columnOfUnit(unit: QuantityUnit): `q_${QuantityUnit}` {
-  return `q_${unit}`;
 }
 
 function equals(columns: Readonly<Record<string, string>>, bind: (value: unknown) => string): string {

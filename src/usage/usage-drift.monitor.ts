@@ -6,12 +6,14 @@ import { WakeableLoop } from '../common/time/wakeable-loop.js';
 import { LOGGER, type Logger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { usageDrift } from './drift.js';
+import { rollupDrift } from './rollup-drift.js';
 
 const INTERVAL_MS = 900_000;
 /** Buckets that changed since then: twice the interval, so that none is missed. */
 const LOOK_BACK_MS = 2 * INTERVAL_MS;
+const HOUR_MS = 3_600_000;
 
-/** Compares the counters with the ledger now and then, so that a defect in counting is seen before a bill is. */
+/** Compares counters and sums with the ledger now and then, so that a defect in counting is seen before a bill is. */
 @Injectable()
 export class UsageDriftMonitor implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly loop = new WakeableLoop(() => this.check(), INTERVAL_MS);
@@ -33,16 +35,36 @@ export class UsageDriftMonitor implements OnApplicationBootstrap, BeforeApplicat
 
   /** Never rejects: the next round tries again. */
   async check(): Promise<void> {
+    await this.attempt(() => this.checkCounters());
+    await this.attempt(() => this.checkRollups());
+  }
+
+  private async attempt(check: () => Promise<void>): Promise<void> {
     try {
-      const drifting = await usageDrift(this.dataSource, new Date(this.clock.now().getTime() - LOOK_BACK_MS));
-      const sum = drifting.reduce((total, { drift }) => total + (drift < 0n ? -drift : drift), 0n);
-      this.metrics.usageDrift.set(Number(sum));
-      for (const { bucketId, policyId, windowId, drift } of drifting) {
-        this.logger.error({ event: 'usage_drift', bucketId, policyId, windowId, drift: String(drift) });
-      }
+      await check();
     } catch (cause) {
       this.metrics.usageDriftCheckFailures.inc();
       this.logger.warn({ event: 'usage_drift_check_failed', error: describeDefect(cause) });
+    }
+  }
+
+  private async checkCounters(): Promise<void> {
+    const drifting = await usageDrift(this.dataSource, new Date(this.clock.now().getTime() - LOOK_BACK_MS));
+    const sum = drifting.reduce((total, { drift }) => total + (drift < 0n ? -drift : drift), 0n);
+    this.metrics.usageDrift.set(Number(sum));
+    for (const { bucketId, policyId, windowId, drift } of drifting) {
+      this.logger.error({ event: 'usage_drift', bucketId, policyId, windowId, drift: String(drift) });
+    }
+  }
+
+  /** Of this hour and the one before. */
+  private async checkRollups(): Promise<void> {
+    const hour = Math.floor(this.clock.now().getTime() / HOUR_MS) - 1;
+    const drifting = await rollupDrift(this.dataSource, new Date(hour * HOUR_MS));
+    this.metrics.usageRollupDrift.set(drifting.length);
+    for (const { organisationId, start, hours, calls, costNano } of drifting) {
+      const drift = { calls: String(calls), cost_nano: String(costNano) };
+      this.logger.error({ event: 'usage_rollup_drift', organisationId, start, hours, drift });
     }
   }
 }

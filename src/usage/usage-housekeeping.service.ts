@@ -12,8 +12,13 @@ const ROUND_MS = 5_000;
 /** Months for which the ledger has partitions, besides the one that it is. */
 const MONTHS_AHEAD = 2;
 const PARTITIONS_EVERY_MS = 3_600_000;
+/** Notes of what calls used; small enough for the time limit of a statement. */
+const FOLD_AT_ONCE = 5_000;
 
-/** What has to happen by itself: charges left behind by gateways that died, and partitions of the months to come. */
+/**
+ * What has to happen by itself: charges left behind by gateways that died, partitions of the months to come, and the sums
+ * that reports read.
+ */
 @Injectable()
 export class UsageHousekeepingService implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly loop = new WakeableLoop(() => this.tidy(), ROUND_MS);
@@ -41,6 +46,7 @@ export class UsageHousekeepingService implements OnApplicationBootstrap, BeforeA
     const now = this.clock.now();
     await this.attempt('reap', () => this.store.reap(now));
     await this.attempt('partitions', () => this.makePartitions(now));
+    await this.attempt('rollups', () => this.foldRollups());
     await this.attempt('count', () => this.countReservations());
   }
 
@@ -57,6 +63,16 @@ export class UsageHousekeepingService implements OnApplicationBootstrap, BeforeA
     if (now.getTime() - this.partitionsMadeAt < PARTITIONS_EVERY_MS) return;
     await this.dataSource.query('SELECT usage_make_partitions($1, $2)', [now, MONTHS_AHEAD]);
     this.partitionsMadeAt = now.getTime();
+  }
+
+  private async foldRollups(): Promise<void> {
+    for (let last = FOLD_AT_ONCE; last === FOLD_AT_ONCE && !this.loop.isStopped;) {
+      const [row]: readonly { readonly folded: number }[] = await this.dataSource.query(
+        'SELECT usage_fold_rollups($1) AS folded',
+        [FOLD_AT_ONCE],
+      );
+      last = row?.folded ?? 0;
+    }
   }
 
   private async countReservations(): Promise<void> {

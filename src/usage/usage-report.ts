@@ -13,7 +13,8 @@ import { inLedger } from './ledger-columns.js';
 import { canonicalModel, possibleModels } from './model-names.js';
 import { ReportQueries } from './report-queries.js';
 import { QUANTITY_UNITS, type QuantityUnit } from './units.js';
-import { columnOfUnit, countOf, pageOf, type ReportRange, reportStatement } from './report-statement.js';
+import { columnOfUnit } from './rollup-columns.js';
+import { countOf, pageOf, type ReportRange, reportStatement } from './report-statement.js';
 import type { ReportKey } from './report-keys.js';
 import type { UsagePeriodResponse, UsageReportResponse } from './usage-report.response.js';
 

@@ -3,6 +3,7 @@ import { UsageMeter } from '../../src/gateway/usage-meter.js';
 import { PolicyCache } from '../../src/policies/policy.cache.js';
 import { settledWithin } from '../../src/common/time/timeout.js';
 import { usageDrift } from '../../src/usage/drift.js';
+import { rollupDrift } from '../../src/usage/rollup-drift.js';
 import { USAGE_STORE } from '../../src/usage/usage-store.token.js';
 import type { UsageStore } from '../../src/usage/usage-store.types.js';
 import { UsageEvent } from '../../src/usage/usage-event.entity.js';
@@ -54,11 +55,12 @@ export class UsageBooks {
     return events.map(({ type }) => type);
   }
 
-  /** Inconsistencies: counters that differ from the ledger's sum, and calls that never end. */
+  /** Inconsistencies: counters and sums that differ from the ledger, and calls that never end. */
   async faults(): Promise<readonly unknown[]> {
     const meter = this.gateway.app.app.get(UsageMeter, { strict: false });
     const isIdle = await settledWithin(SOON_MS, meter.beforeApplicationShutdown());
-    const drift = await usageDrift(this.gateway.app.dataSource);
+    const { dataSource } = this.gateway.app;
+    const drift = [...(await usageDrift(dataSource)), ...(await rollupDrift(dataSource))];
     return isIdle ? drift : [...drift, 'the meter waits for a call'];
   }
 }
