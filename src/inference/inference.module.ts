@@ -7,6 +7,7 @@ import { FittedCalls } from './fitted-calls.js';
 import { InferenceController } from './inference.controller.js';
 import { InferenceService } from './inference.service.js';
 import { IsolatedCalls } from './isolated-calls.js';
+import { TranslatedCalls } from './translated-calls.js';
 import { RESPONSE_PROVIDERS, RESPONSE_ROUTES } from './response.routes.js';
 import { TokenCounter } from './token-counts/token-counter.js';
 
@@ -16,6 +17,6 @@ import { TokenCounter } from './token-counts/token-counter.js';
     InferenceController,
     relayController({ tag: 'Inference', routes: RESPONSE_ROUTES, providers: RESPONSE_PROVIDERS }),
   ],
-  providers: [InferenceService, DrainedCalls, FittedCalls, IsolatedCalls, TokenCounter],
+  providers: [InferenceService, DrainedCalls, FittedCalls, IsolatedCalls, TokenCounter, TranslatedCalls],
 })
 export class InferenceModule {}

@@ -6,17 +6,16 @@ import { ERROR_CODES } from '../common/errors/error-codes.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { noteLongAnswer } from '../common/http/long-answers.js';
 import { walkFields } from '../common/json/fields.js';
-import { isObject, type JsonObject } from '../common/json/read.js';
+import type { JsonObject } from '../common/json/read.js';
 import { AppConfig } from '../config/environment.js';
 import type { BillableStream, LimitRoom, StreamMeter, UsageEstimate } from '../gateway/billable-use.js';
 import { assertEveryModelAllowed, restrictsModels } from '../model-routes/model-access.js';
 import { pricedModel, type ProviderContext } from '../gateway/provider-context.decorator.js';
 import { type ProviderOperation, ProviderCallService } from '../gateway/provider-call.service.js';
 import { type AttemptOfRoute, RoutedCalls } from '../gateway/routing/routed-calls.js';
-import { passedHeaders } from '../upstream/passed-headers.js';
 import { OfferedEndpoints } from '../upstream/providers/offered-endpoints.js';
 import { ProviderRegistry } from '../upstream/providers/provider.registry.js';
-import { firstHeader, type RetryMode, type UpstreamAnswer, type UpstreamHead } from '../upstream/upstream.types.js';
+import type { RetryMode, UpstreamAnswer, UpstreamHead } from '../upstream/upstream.types.js';
 import { modelFacts } from '../usage/models/model-catalogue.js';
 import type { Dialect, InferenceCall, InferenceFacts, RelayedRequest } from './dialects/dialect.types.js';
 import { anthropicMessages } from './dialects/anthropic-messages/messages.dialect.js';
@@ -27,18 +26,26 @@ import { readModel } from './dialects/read-facts.js';
 import { openaiResponses } from './dialects/openai-responses/responses.dialect.js';
 import { requestedModes } from './dialects/service-mode.js';
 import { DrainedCalls, OutlivingSink } from './drained-calls.js';
+import { errorInstead, isPassable } from './failed-answers.js';
 import { FittedCalls } from './fitted-calls.js';
 import { HeldStream } from './held-stream.js';
 import { IsolatedCalls } from './isolated-calls.js';
+import { beginStream, isStream, reply, replyRefusal } from './replies.js';
 import { StreamUsageRefusals } from './stream-usage-refusals.js';
+import {
+  type CallersDialect,
+  neededTranslator,
+  refusalFor,
+  type TranslatedCall,
+  TranslatedCalls,
+  translatedMeter,
+} from './translated-calls.js';
+import type { TranslatedMeter } from './translators/translated-meter.js';
+import { translatorFor } from './translators/translators.js';
+import type { Translator } from './translators/translator.types.js';
 import { cappedCall, withdrawCap } from './output-caps.js';
 
 const DIALECTS = [openaiChat, openaiCompletions, openaiResponses, openaiEmbeddings, anthropicMessages];
-/** Of an error of the provider, what its caller gets besides its body and status. */
-const ERROR_HEADERS = ['content-type', 'retry-after', 'retry-after-ms', 'x-should-retry'] as const;
-/** No proxy may keep or change a stream of events, or hold back a part of it. */
-const STREAM_HEADERS = { 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no' } as const;
-
 interface Target {
   readonly path: string;
   readonly bytes: Buffer;
@@ -60,6 +67,8 @@ type NoteRefusal = (answer: UpstreamAnswer | undefined) => void;
 interface Attempt extends AttemptOfRoute {
   /** Gets the refusal of the provider that the caller is to have; undefined: there is none yet. */
   readonly noteRefusal: NoteRefusal;
+  /** Of a call whose provider does not speak the dialect of its caller. */
+  readonly translated?: TranslatedCall;
 }
 
 /** Relays calls of models: the bytes of the caller to the provider, and those of the provider to the caller. */
@@ -73,12 +82,13 @@ export class InferenceService {
     private readonly drained: DrainedCalls,
     private readonly fitting: FittedCalls,
     private readonly routed: RoutedCalls,
+    private readonly translated: TranslatedCalls,
     private readonly providers: ProviderRegistry,
     private readonly config: AppConfig,
     offered: OfferedEndpoints,
   ) {
     for (const { slug, endpoint } of DIALECTS) {
-      offered.add(this.speakersOf(slug).map((provider) => ({ endpoint, provider, isMetered: true })));
+      offered.add(this.offerersOf(slug).map((provider) => ({ endpoint, provider, isMetered: true })));
     }
   }
 
@@ -92,12 +102,45 @@ export class InferenceService {
     noteLongAnswer(response);
     await this.passingErrors(context, response, (noteRefusal) =>
       this.routed.run(context, (current, route) =>
-        this.runAt(dialect, current, named(members, route), response, { ...route, noteRefusal }),
+        this.runTo(dialect, current, named(members, route), response, { ...route, noteRefusal }),
       ),
     );
   }
 
-  /** The call at one target of its model route, or at the one that it names. */
+  /** The call at one target of its model route, or at the one that it names, in a dialect that its provider speaks. */
+  private async runTo<Facts extends InferenceFacts>(
+    dialect: Dialect<Facts>,
+    context: ProviderContext,
+    members: JsonObject,
+    response: Response,
+    attempt: Attempt,
+  ): Promise<void> {
+    const translator = neededTranslator(dialect, context, members);
+    if (translator === undefined) return this.runAt(dialect, context, members, response, attempt);
+    return this.runTranslated(translator, dialect, context, members, response, attempt);
+  }
+
+  private async runTranslated(
+    translator: Translator,
+    dialect: CallersDialect,
+    context: ProviderContext,
+    members: JsonObject,
+    response: Response,
+    attempt: Attempt,
+  ): Promise<void> {
+    const translated = this.translated.translate(translator, dialect, context, members);
+    const { body } = translated.translation;
+    const current = { ...context, bytes: Buffer.from(JSON.stringify(body)) };
+    const noteRefusal: NoteRefusal = (answer) => attempt.noteRefusal(answer && refusalFor(translated, answer));
+    const its = { ...attempt, noteRefusal, translated };
+    switch (translator.to) {
+      case 'openai-chat':
+        return this.runAt(openaiChat, current, body, response, its);
+      case 'anthropic-messages':
+        return this.runAt(anthropicMessages, current, body, response, its);
+    }
+  }
+
   private async runAt<Facts extends InferenceFacts>(
     dialect: Dialect<Facts>,
     context: ProviderContext,
@@ -140,14 +183,16 @@ export class InferenceService {
     context: ProviderContext,
     { call, target, members, noteRoom }: PreparedCall<Facts>,
     response: Response,
-    { noteRefusal, hasNext, model }: Attempt,
+    { noteRefusal, hasNext, model, translated }: Attempt,
   ): Promise<void> {
     const { provider, credential } = context.virtualKey;
     const { facts } = call;
+    const callers: CallersDialect = translated?.dialect ?? dialect;
     const isDrained = credential.options.on_disconnect === 'drain';
     const body = provider.reportsStreamUsage === true ? call.bytes : dialect.bodyOf(call);
     let recorded: Promise<void> | undefined;
     let meter: StreamMeter | undefined;
+    let ofTranslation: TranslatedMeter | undefined;
     let held: HeldStream | undefined;
     const hasFailed = (): boolean => hasNext && meter?.failure !== undefined && isPassable(meter.failure);
     const onId = (id: string): void => {
@@ -157,10 +202,13 @@ export class InferenceService {
       recorded.catch(() => undefined);
     };
     const use: BillableStream = {
-      endpoint: dialect.endpoint,
+      endpoint: callers.endpoint,
       model: facts.model,
       estimate: () => estimateOf(dialect, call, members),
-      newMeter: () => (meter = dialect.newMeter(call, onId)),
+      newMeter: () => {
+        if (translated === undefined) return (meter = dialect.newMeter(call, onId));
+        return (meter = ofTranslation = translatedMeter(dialect.newMeter({ ...call, showsUsage: true }), translated));
+      },
       noteRoom,
     };
     const streams = {
@@ -169,8 +217,9 @@ export class InferenceService {
       maxFirstByteMs: hasNext && facts.isStream ? this.config.ROUTE_FIRST_BYTE_MS : undefined,
       sinkFor: (head: UpstreamHead) => {
         if (!isStream(head)) return undefined;
+        ofTranslation?.beginStream();
         const begin = (): Writable => {
-          beginStream(dialect, response, head);
+          beginStream(callers, response, head);
           return isDrained ? new OutlivingSink(response) : response;
         };
         if (!hasNext) return begin();
@@ -194,9 +243,11 @@ export class InferenceService {
       });
       if (held?.isFailed === true || (answer.body !== undefined && hasFailed())) throw errorInstead(answer.status);
       if (answer.body === undefined) return;
+      if (ofTranslation?.error !== undefined) throw ofTranslation.error;
       await recorded;
       reply(response, { ...answer, body: answer.body });
-    } catch (error) {
+    } catch (thrown) {
+      const error = ofTranslation?.error ?? thrown;
       withdrawCap(error, response);
       throw error;
     }
@@ -255,6 +306,17 @@ export class InferenceService {
     }
   }
 
+  /** Those that speak the dialect, and those for which it is translated. */
+  private offerersOf(dialect: Dialect['slug']): readonly string[] {
+    return this.providers
+      .all()
+      .filter(({ dialects }) => {
+        const speaks = (slug: Dialect['slug']): boolean => dialects?.[slug] !== undefined;
+        return speaks(dialect) || translatorFor(dialect, speaks) !== undefined;
+      })
+      .map(({ slug }) => slug);
+  }
+
   private speakersOf(dialect: Dialect['slug']): readonly string[] {
     return this.providers
       .all()
@@ -265,7 +327,8 @@ export class InferenceService {
   private notSpoken({ slug, suffix }: Pick<RelayedRequest, 'slug' | 'suffix'>): GatewayError {
     // Clients do without what is not there.
     const code = suffix === undefined ? 'provider_not_supported' : 'operation_not_offered';
-    const message = `${ERROR_CODES[code].message} These providers do: ${this.speakersOf(slug).join(', ')}.`;
+    const speakers = suffix === undefined ? this.offerersOf(slug) : this.speakersOf(slug);
+    const message = `${ERROR_CODES[code].message} These providers do: ${speakers.join(', ')}.`;
     return new GatewayError(code, { message });
   }
 }
@@ -282,51 +345,6 @@ function estimateOf<Facts extends InferenceFacts>(
 /** The members of a body, with the name that its model has at the target. */
 function named(members: JsonObject, { model }: AttemptOfRoute): JsonObject {
   return model === undefined || model === members['model'] ? members : { ...members, model };
-}
-
-/** An answer of success that holds nothing but an error. Its caller never sees it, while another target can answer. */
-function errorInstead(status: number): GatewayError {
-  const reason = 'an error instead of an answer';
-  return new GatewayError('provider_failed', { reason, provider: { status } });
-}
-
-/** The statuses, and the words, of an error that is about the request: every provider would say the same. */
-const ABOUT_REQUEST: ReadonlySet<unknown> = new Set([400, 404, 413, 422, '400', '404', '413', '422']);
-const INVALID = /invalid_request|invalid_prompt|not_found|too_large|context_length|content_filter/;
-
-/** Whether another target may do better than this error. */
-function isPassable(failure: JsonObject): boolean {
-  const { error, response } = failure;
-  const said = [failure, error, isObject(response) ? response['error'] : undefined].filter(isObject);
-  return !said.some(
-    ({ code, status, type }) =>
-      ABOUT_REQUEST.has(code) ||
-      ABOUT_REQUEST.has(status) ||
-      [code, type].some((word) => typeof word === 'string' && INVALID.test(word)),
-  );
-}
-
-function isStream({ status, headers }: UpstreamHead): boolean {
-  const type = (firstHeader(headers, 'content-type') ?? '').toLowerCase();
-  return status >= 200 && status <= 299 && type.startsWith('text/event-stream');
-}
-
-function beginStream(
-  { toErrorEvent }: Pick<Dialect, 'toErrorEvent'>,
-  response: Response,
-  { status, headers }: UpstreamHead,
-): void {
-  response.statusCode = status;
-  response.setHeader('content-type', firstHeader(headers, 'content-type') ?? 'text/event-stream');
-  for (const [name, value] of Object.entries(STREAM_HEADERS)) response.setHeader(name, value);
-  response.req.errorEvent = toErrorEvent;
-  response.flushHeaders();
-}
-
-function reply(response: Response, { status, headers, body }: UpstreamAnswer): void {
-  const type = firstHeader(headers, 'content-type') ?? 'application/json';
-  response.writeHead(status, { 'content-type': type, 'content-length': body.length });
-  response.end(body);
 }
 
 function operationOf(
@@ -360,13 +378,4 @@ function namesOtherModels(body: Buffer): boolean {
     found ||= depth === 1 && !isNull && OTHER_MODELS.has(name);
   });
   return found || !isWhole;
-}
-
-function replyRefusal(response: Response, answer: UpstreamAnswer): void {
-  for (const [name, value] of Object.entries(passedHeaders(answer.headers))) response.setHeader(name, value);
-  for (const name of ERROR_HEADERS) {
-    const value = firstHeader(answer.headers, name);
-    if (value !== undefined) response.setHeader(name, value);
-  }
-  reply(response, answer);
 }

@@ -331,6 +331,8 @@ export class StreamExchange implements Dispatcher.DispatchHandler, Connecting {
     this.isCorked = false;
     if (this.isReceived && !this.settled) this.guard(() => void sink.stream.end(sink.filter?.end()));
     else this.held?.uncork();
+    // Its filter has failed at the end: what came before goes out all the same.
+    if (this.settled) this.held?.uncork();
   };
 
   /** An exception in a hook ends the exchange; undici would take it for a fault of its own. */

@@ -51,6 +51,22 @@ const AGENTS = [
     },
   },
   {
+    title: 'Claude Code does a round trip with a tool on a model that speaks chats alone',
+    run: async ({ url, keyOf, usageOf, calls }) => {
+      const before = await usageOf('messages');
+      const said = await runAgent('claude', ['-p', TASK, '--allowedTools', 'Bash'], {
+        ANTHROPIC_BASE_URL: url,
+        ANTHROPIC_AUTH_TOKEN: await keyOf('openai'),
+        ANTHROPIC_MODEL: 'gpt-5-mini',
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      });
+      assert.match(said, REPEATED);
+      assert.deepEqual(new Set(calls.map((call) => call.path)), new Set(['/v1/chat/completions']));
+      const { calls: made, tokens } = await usageOf('messages');
+      assert.deepEqual([made - before.calls, tokens - before.tokens], [2, 2 * CALL_TOKENS]);
+    },
+  },
+  {
     title: 'Codex does a round trip with a tool, under a limit',
     run: async ({ url, keyOf, usageOf }) => {
       const said = await runCodex(url, await keyOf('openai'));

@@ -35,19 +35,24 @@ async function aiSdkRoundTrip(model) {
   assert.deepEqual(sums, [CALLED]);
 }
 
-async function messagesRoundTrip(client, sent, expected) {
+async function relayedMessages(client, sent, expected) {
+  await messagesRoundTrip(client, MESSAGES_MODEL);
+  assert.equal(sent().headers['x-api-key'], 'provider-key');
+  assert.equal(sent().headers['anthropic-version'], expected);
+  assert.equal(sent().headers.authorization, undefined);
+}
+
+async function messagesRoundTrip(client, model) {
   const tools = [{ name: 'add', description: 'Adds.', input_schema: PARAMETERS }];
-  const options = { model: MESSAGES_MODEL, max_tokens: 200, tools };
+  const options = { model, max_tokens: 200, tools };
   const first = await client.messages.stream({ ...options, messages: [ASK] }).finalMessage();
   const call = first.content.find(({ type }) => type === 'tool_use');
   assert.deepEqual([first.stop_reason, call.input], ['tool_use', CALLED]);
+  assert.deepEqual([first.usage.input_tokens, first.usage.output_tokens], [20, 10]);
   const result = { role: 'user', content: [{ type: 'tool_result', tool_use_id: call.id, content: '2' }] };
   const messages = [ASK, { role: 'assistant', content: first.content }, result];
   const last = await client.messages.create({ ...options, messages });
   assert.equal(last.content[0].text, SAID);
-  assert.equal(sent().headers['x-api-key'], 'provider-key');
-  assert.equal(sent().headers['anthropic-version'], expected);
-  assert.equal(sent().headers.authorization, undefined);
 }
 
 async function chatRoundTrip(client) {
@@ -90,6 +95,11 @@ const READERS = [
     client: `@anthropic-ai/sdk ${1 - index}`,
     read: ({ url, key }) => readAll(new Client({ apiKey: key, baseURL: url, maxRetries: 0 }).messages, MESSAGE),
   })),
+  {
+    client: '@anthropic-ai/sdk 1, on a model that speaks chats alone',
+    read: ({ url, key }) =>
+      readAll(new Anthropic({ apiKey: key, baseURL: url, maxRetries: 0 }).messages, { ...MESSAGE, model: CHAT.model }),
+  },
   { client: 'ai, @ai-sdk/openai', read: ({ url, key }) => readText(aiOpenai(url, key)(CHAT.model)) },
   { client: 'ai, @ai-sdk/openai-compatible', read: ({ url, key }) => readText(aiCompatible(url, key)(CHAT.model)) },
   { client: 'ai, @ai-sdk/anthropic', read: ({ url, key }) => readText(aiAnthropic(url, key)(MESSAGE.model)) },
@@ -190,14 +200,14 @@ export const CHAT_CLIENTS = [
     title: '@anthropic-ai/sdk 1: a streamed tool call and its result',
     run: ({ url, key, sent }) => {
       const client = new Anthropic({ apiKey: key, baseURL: url, maxRetries: 0 });
-      return messagesRoundTrip(client, sent, '2026-10-21');
+      return relayedMessages(client, sent, '2026-10-21');
     },
   },
   {
     title: '@anthropic-ai/sdk 0: a streamed tool call and its result',
     run: ({ url, key, sent }) => {
       const client = new FormerAnthropic({ apiKey: key, baseURL: url, maxRetries: 0 });
-      return messagesRoundTrip(client, sent, '2023-06-01');
+      return relayedMessages(client, sent, '2023-06-01');
     },
   },
   {
@@ -213,6 +223,20 @@ export const CHAT_CLIENTS = [
         stranger.messages.create({ model: MESSAGES_MODEL, max_tokens: 5, messages: [ASK] }),
         (error) => error instanceof Anthropic.AuthenticationError,
       );
+    },
+  },
+  ...[Anthropic, FormerAnthropic].map((Client, index) => ({
+    title: `@anthropic-ai/sdk ${1 - index}: a tool round trip on a model that speaks chats alone`,
+    run: async ({ url, key, calls }) => {
+      await messagesRoundTrip(new Client({ apiKey: key, baseURL: url, maxRetries: 0 }), CHAT_MODEL);
+      assertSentTo(calls, '/v1/chat/completions');
+    },
+  })),
+  {
+    title: 'ai, @ai-sdk/anthropic: a tool round trip on a model that speaks chats alone',
+    run: async ({ url, key, calls }) => {
+      await aiSdkRoundTrip(aiAnthropic(url, key)(CHAT_MODEL));
+      assertSentTo(calls, '/v1/chat/completions');
     },
   },
   {
@@ -247,6 +271,14 @@ export const CHAT_CLIENTS = [
     run: async ({ url, key }) => assert.match(await streamed(langchainAnthropic(url, key, MESSAGES_MODEL)), GREETING),
   },
 ];
+
+/** Two calls, in the dialect of the provider. */
+function assertSentTo(calls, path) {
+  assert.deepEqual(
+    calls.map((call) => call.path),
+    [path, path],
+  );
+}
 
 async function streamed(model) {
   let said = '';

@@ -25,7 +25,7 @@ export const ERROR_CODES = {
     type: 'invalid_request_error',
     source: 'gateway',
     message: 'The chosen provider does not support a parameter of the request.',
-    when: 'With `x-gateway-strict: true`, an option that the chosen provider does not have. Without the header, the option is left out and named in `x-gateway-warnings`. Also `stream` for a new thread where the virtual key has `isolation: strict`.',
+    when: 'With `x-gateway-strict: true`, an option that the chosen provider does not have. Without the header, the option is left out and named in `x-gateway-warnings`. Also a part of a request that cannot be translated for a provider that does not speak its API, and `stream` for a new thread where the virtual key has `isolation: strict`.',
   },
   provider_not_supported: {
     status: 400,

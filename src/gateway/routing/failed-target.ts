@@ -30,6 +30,8 @@ export function failedTarget(error: unknown): FailedTarget {
     case 'provider_not_supported':
     case 'operation_not_offered':
     case 'provider_busy':
+    // What this provider lacks, or what cannot be translated for it, another may have.
+    case 'unsupported_parameter':
       return UNUSABLE;
     case 'secret_unavailable':
       return FAILED;

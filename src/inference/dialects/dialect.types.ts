@@ -31,6 +31,8 @@ export interface InferenceCall<Facts extends InferenceFacts = InferenceFacts> {
   readonly refusesMaxTokens?: boolean;
   /** By how much the texts of its input have fewer tokens than bytes; absent: they were not counted. */
   readonly savedTokens?: number;
+  /** Whether the receiver of the answer takes the usage of its stream, although the request does not ask for it. */
+  readonly showsUsage?: boolean;
 }
 
 /** A request in the form of a provider's API, which is relayed as it is. */

@@ -2,6 +2,7 @@ import type { GatewayError } from '../../../common/errors/gateway.error.js';
 
 const TYPES: Readonly<Record<number, string>> = {
   401: 'authentication_error',
+  402: 'billing_error',
   403: 'permission_error',
   404: 'not_found_error',
   408: 'timeout_error',
@@ -9,7 +10,13 @@ const TYPES: Readonly<Record<number, string>> = {
   413: 'request_too_large',
   429: 'rate_limit_error',
   504: 'timeout_error',
+  529: 'overloaded_error',
 };
+
+/** What Anthropic calls an error with this status. */
+export function messagesErrorType(status: number): string {
+  return TYPES[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error');
+}
 
 /**
  * An error of the gateway in the form of Anthropic's API, with the gateway's own code in `details`.
@@ -17,7 +24,7 @@ const TYPES: Readonly<Record<number, string>> = {
  */
 export function toMessagesError(error: GatewayError): object {
   const { status, code, param, source, message, limits, details } = error;
-  const type = TYPES[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error');
+  const type = messagesErrorType(status);
   const more = limits ?? details;
   return {
     type: 'error',

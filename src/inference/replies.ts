@@ -1,0 +1,41 @@
+import type { Response } from 'express';
+import { passedHeaders } from '../upstream/passed-headers.js';
+import { firstHeader, type UpstreamAnswer, type UpstreamHead } from '../upstream/upstream.types.js';
+import type { Dialect } from './dialects/dialect.types.js';
+
+/** Of an error of the provider, what its caller gets besides its body and status. */
+const ERROR_HEADERS = ['content-type', 'retry-after', 'retry-after-ms', 'x-should-retry'] as const;
+/** No proxy may keep or change a stream of events, or hold back a part of it. */
+const STREAM_HEADERS = { 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no' } as const;
+
+export function isStream({ status, headers }: UpstreamHead): boolean {
+  const type = (firstHeader(headers, 'content-type') ?? '').toLowerCase();
+  return status >= 200 && status <= 299 && type.startsWith('text/event-stream');
+}
+
+export function beginStream(
+  { toErrorEvent }: Pick<Dialect, 'toErrorEvent'>,
+  response: Response,
+  { status, headers }: UpstreamHead,
+): void {
+  response.statusCode = status;
+  response.setHeader('content-type', firstHeader(headers, 'content-type') ?? 'text/event-stream');
+  for (const [name, value] of Object.entries(STREAM_HEADERS)) response.setHeader(name, value);
+  response.req.errorEvent = toErrorEvent;
+  response.flushHeaders();
+}
+
+export function reply(response: Response, { status, headers, body }: UpstreamAnswer): void {
+  const type = firstHeader(headers, 'content-type') ?? 'application/json';
+  response.writeHead(status, { 'content-type': type, 'content-length': body.length });
+  response.end(body);
+}
+
+export function replyRefusal(response: Response, answer: UpstreamAnswer): void {
+  for (const [name, value] of Object.entries(passedHeaders(answer.headers))) response.setHeader(name, value);
+  for (const name of ERROR_HEADERS) {
+    const value = firstHeader(answer.headers, name);
+    if (value !== undefined) response.setHeader(name, value);
+  }
+  reply(response, answer);
+}

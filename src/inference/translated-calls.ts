@@ -1,0 +1,100 @@
+import { Injectable } from '@nestjs/common';
+import { GatewayError } from '../common/errors/gateway.error.js';
+import { isObject, type JsonObject, parseForeignJson } from '../common/json/read.js';
+import { Clock } from '../common/time/clock.js';
+import type { StreamMeter } from '../gateway/billable-use.js';
+import { pricedModel, type ProviderContext } from '../gateway/provider-context.decorator.js';
+import type { UpstreamAnswer } from '../upstream/upstream.types.js';
+import { modelFacts } from '../usage/models/model-catalogue.js';
+import type { Dialect } from './dialects/dialect.types.js';
+import { readModel } from './dialects/read-facts.js';
+import { translatedRefusal } from './translators/refusals.js';
+import { TranslatedMeter } from './translators/translated-meter.js';
+import type { Translation, Translator } from './translators/translator.types.js';
+import { eventFormOf, translatorFor } from './translators/translators.js';
+
+/** What of a dialect its caller sees. */
+export type CallersDialect = Pick<Dialect, 'slug' | 'endpoint' | 'suffix' | 'toErrorEvent'>;
+
+/** A call in another dialect than its caller's. */
+export interface TranslatedCall {
+  readonly dialect: CallersDialect;
+  readonly translation: Translation;
+}
+
+/** The translator for a target that does not speak the dialect; undefined: it does, or there is none. */
+export function neededTranslator(
+  { slug, suffix }: Pick<CallersDialect, 'slug' | 'suffix'>,
+  { virtualKey: { provider, credential } }: ProviderContext,
+  members: JsonObject,
+): Translator | undefined {
+  const { dialects } = provider;
+  // Only a call of a model has an equivalent.
+  if (dialects === undefined || suffix !== undefined) return undefined;
+  const model = readModel(members);
+  const speaks = (dialect: Dialect['slug']): boolean => dialects[dialect]?.(model, credential.options) !== undefined;
+  return speaks(slug) ? undefined : translatorFor(slug, speaks);
+}
+
+@Injectable()
+export class TranslatedCalls {
+  constructor(private readonly clock: Clock) {}
+
+  /**
+   * Translates the request, and names in `x-gateway-warnings` what is left out.
+   * @throws GatewayError `unsupported_parameter`, `validation_failed`
+   */
+  translate(
+    translator: Translator,
+    dialect: CallersDialect,
+    context: ProviderContext,
+    members: JsonObject,
+  ): TranslatedCall {
+    const { virtualKey, request, answer } = context;
+    const { provider } = virtualKey;
+    const model = readModel(members);
+    const translation = translator.translate(
+      { ...bodyOf(context), model },
+      {
+        provider: provider.slug,
+        refusesMaxTokens: provider.refusesMaxTokens === true,
+        maxOutput: modelFacts(provider.slug, pricedModel(context, model))?.maxOutput,
+        answerId: request.trace.traceId,
+        now: Math.floor(this.clock.now().getTime() / 1_000),
+      },
+    );
+    noteLeftOut(translation.leftOut, context);
+    answer.setHeader('x-gateway-translated', translator.name);
+    return { dialect, translation };
+  }
+}
+
+/** @param meter of the provider's dialect */
+export function translatedMeter(meter: StreamMeter, { dialect, translation }: TranslatedCall): TranslatedMeter {
+  return new TranslatedMeter(meter, translation, eventFormOf(dialect.slug));
+}
+
+/** The provider's refusal, as the caller gets it. */
+export function refusalFor({ dialect }: TranslatedCall, answer: UpstreamAnswer): UpstreamAnswer {
+  return translatedRefusal(answer, dialect.slug);
+}
+
+function bodyOf({ bytes }: ProviderContext): JsonObject {
+  const body = bytes === undefined ? undefined : parseForeignJson(bytes);
+  if (isObject(body)) return body;
+  throw new GatewayError('validation_failed', { message: 'The request body is not valid JSON.' });
+}
+
+function noteLeftOut(
+  fields: readonly string[],
+  { strict, answer, virtualKey: { provider } }: Pick<ProviderContext, 'strict' | 'answer' | 'virtualKey'>,
+): void {
+  if (fields.length === 0) return;
+  if (strict) {
+    const details = fields.map((param) => ({ param, message: `${param} cannot be translated for ${provider.slug}` }));
+    const message = details.map((detail) => detail.message).join('; ');
+    throw new GatewayError('unsupported_parameter', { message, details });
+  }
+  const warnings = fields.map((param) => `unsupported_parameter; param=${param}; provider=${provider.slug}`);
+  answer.setHeader('x-gateway-warnings', warnings.join(', '));
+}

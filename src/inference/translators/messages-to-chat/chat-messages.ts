@@ -1,0 +1,177 @@
+import { isObject, type JsonObject } from '../../../common/json/read.js';
+import { type LeftOut, listAt, objectAt, textAt, untranslatable, wordOf } from '../request-parts.js';
+
+/** Of an assistant's turn, what only the provider that wrote it can read. */
+const OWN_OF_PROVIDER: ReadonlySet<string> = new Set([
+  'thinking',
+  'redacted_thinking',
+  'server_tool_use',
+  'web_search_tool_result',
+  'web_fetch_tool_result',
+  'code_execution_tool_result',
+  'bash_code_execution_tool_result',
+  'text_editor_code_execution_tool_result',
+  'tool_search_tool_result',
+  'mcp_tool_use',
+  'mcp_tool_result',
+  'container_upload',
+  'compaction',
+  'fallback',
+]);
+const IMAGES_FOLLOW = 'The images of this result follow in the next message.';
+/** Between the blocks of a text that becomes one string. */
+const GAP = '\n\n';
+
+/** The conversation of a message request, as the messages of a chat. */
+export class ChatMessages {
+  constructor(
+    private readonly leftOut: LeftOut,
+    private readonly provider: string,
+  ) {}
+
+  from({ system, messages }: JsonObject): readonly JsonObject[] {
+    const instructions = system === undefined || system === null ? [] : [this.#textOf(system, 'system')];
+    const translated: JsonObject[] = [];
+    let hasAnswers = false;
+    for (const [index, message] of listAt(messages, 'messages').entries()) {
+      const path = `messages.${index}`;
+      const { role, content } = objectAt(message, path);
+      hasAnswers ||= role === 'assistant';
+      if (role === 'user') translated.push(...this.#ofUser(content, `${path}.content`));
+      else if (role === 'assistant') translated.push(...this.#ofAssistant(content, `${path}.content`));
+      else if (role !== 'system') throw untranslatable(`${path}.role`, `the role ${wordOf(role)}`, this.provider);
+      // Many models take instructions at the beginning alone.
+      else if (hasAnswers) translated.push({ role: 'user', content: this.#textOf(content, `${path}.content`) });
+      else instructions.push(this.#textOf(content, `${path}.content`));
+    }
+    // A chat has no answer whose beginning is given: the model may begin again.
+    if (translated.at(-1)?.['role'] === 'assistant') this.leftOut.add('messages.prefill');
+    const told = instructions.filter((text) => text !== '');
+    return told.length === 0 ? translated : [{ role: 'system', content: told.join(GAP) }, ...translated];
+  }
+
+  /** The results of tools have messages of their own, which come first: they follow the calls. */
+  #ofUser(content: unknown, path: string): readonly JsonObject[] {
+    if (typeof content === 'string') return [{ role: 'user', content }];
+    const results: JsonObject[] = [];
+    const parts: JsonObject[] = [];
+    for (const [index, block] of this.#blocks(content, path)) {
+      const at = `${path}.${index}`;
+      if (block['type'] !== 'tool_result') {
+        parts.push(...this.#partsOf(block, at));
+        continue;
+      }
+      const { text, images } = this.#resultOf(block, at);
+      results.push({ role: 'tool', tool_call_id: textAt(block['tool_use_id'], `${at}.tool_use_id`), content: text });
+      parts.push(...images);
+    }
+    return parts.length === 0 ? results : [...results, { role: 'user', content: plainIfText(parts) }];
+  }
+
+  #resultOf({ content, is_error: isError }: JsonObject, path: string): { text: string; images: readonly JsonObject[] } {
+    const parts = this.#resultParts(content, `${path}.content`);
+    const images = parts.filter(({ type }) => type !== 'text');
+    const texts = parts.flatMap(({ text }) => (typeof text === 'string' ? [text] : []));
+    const text = texts.length === 0 && images.length > 0 ? IMAGES_FOLLOW : texts.join('\n');
+    // A chat has no other sign for it.
+    return { text: isError === true && !/^error/i.test(text) ? `Error: ${text}` : text, images };
+  }
+
+  #resultParts(content: unknown, path: string): readonly JsonObject[] {
+    if (content === undefined || content === null) return [];
+    if (typeof content === 'string') return [{ type: 'text', text: content }];
+    return this.#blocks(content, path).flatMap(([index, block]) => this.#partsOf(block, `${path}.${index}`));
+  }
+
+  #ofAssistant(content: unknown, path: string): readonly JsonObject[] {
+    if (typeof content === 'string') return [{ role: 'assistant', content }];
+    const texts: string[] = [];
+    const calls: JsonObject[] = [];
+    for (const [index, block] of this.#blocks(content, path)) {
+      const at = `${path}.${index}`;
+      const { type, text, id, name, input = {} } = block;
+      if (type === 'text') texts.push(textAt(text, `${at}.text`));
+      else if (type === 'tool_use') calls.push(callOf(textAt(id, `${at}.id`), textAt(name, `${at}.name`), input));
+      else if (typeof type === 'string' && OWN_OF_PROVIDER.has(type)) this.leftOut.add(`messages.content.${type}`);
+      else throw untranslatable(at, `content of the type ${wordOf(type)}`, this.provider);
+    }
+    if (texts.length === 0 && calls.length === 0) return [];
+    const said = { role: 'assistant', content: texts.length === 0 ? null : texts.join('') };
+    return [calls.length === 0 ? said : { ...said, tool_calls: calls }];
+  }
+
+  #partsOf(block: JsonObject, path: string): readonly JsonObject[] {
+    const { type } = block;
+    switch (type) {
+      case 'text':
+        return [{ type: 'text', text: textAt(block['text'], `${path}.text`) }];
+      case 'image':
+        return [{ type: 'image_url', image_url: { url: this.#imageUrl(block['source'], `${path}.source`) } }];
+      case 'document':
+        return this.#documentParts(block, path);
+      case 'search_result':
+        return [{ type: 'text', text: this.#searchResult(block, path) }];
+      case 'tool_reference':
+        return [{ type: 'text', text: textAt(block['tool_name'], `${path}.tool_name`) }];
+      default:
+        throw untranslatable(path, `content of the type ${wordOf(type)}`, this.provider);
+    }
+  }
+
+  #imageUrl(source: unknown, path: string): string {
+    const { type, media_type: mediaType, data, url } = objectAt(source, path);
+    if (type === 'base64')
+      return `data:${textAt(mediaType, `${path}.media_type`)};base64,${textAt(data, `${path}.data`)}`;
+    if (type === 'url') return textAt(url, `${path}.url`);
+    throw untranslatable(path, `an image of the type ${wordOf(type)}`, this.provider);
+  }
+
+  #documentParts({ source, title, context, citations }: JsonObject, path: string): readonly JsonObject[] {
+    if (isObject(citations) && citations['enabled'] === true) this.leftOut.add('messages.content.citations');
+    const from = objectAt(source, `${path}.source`);
+    const { type, data, content } = from;
+    const head = [title, context].flatMap((text) => (typeof text === 'string' ? [{ type: 'text', text }] : []));
+    if (type === 'text') return [...head, { type: 'text', text: textAt(data, `${path}.source.data`) }];
+    if (type === 'content') return [...head, ...this.#resultParts(content, `${path}.source.content`)];
+    if (type !== 'base64')
+      throw untranslatable(`${path}.source`, `a document of the type ${wordOf(type)}`, this.provider);
+    const mediaType = textAt(from['media_type'], `${path}.source.media_type`);
+    const file_data = `data:${mediaType};base64,${textAt(data, `${path}.source.data`)}`;
+    const filename = typeof title === 'string' ? title : 'document.pdf';
+    return [...head, { type: 'file', file: { filename, file_data } }];
+  }
+
+  #searchResult({ title, source, content }: JsonObject, path: string): string {
+    const parts = this.#resultParts(content, `${path}.content`).map(({ text }) => text);
+    return [title, source, ...parts].filter((text) => typeof text === 'string').join('\n');
+  }
+
+  #textOf(content: unknown, path: string): string {
+    if (typeof content === 'string') return content;
+    return this.#blocks(content, path)
+      .map(([index, { type, text }]) => {
+        if (type !== 'text')
+          throw untranslatable(`${path}.${index}`, `content of the type ${wordOf(type)}`, this.provider);
+        return textAt(text, `${path}.${index}.text`);
+      })
+      .join(GAP);
+  }
+
+  #blocks(content: unknown, path: string): readonly (readonly [number, JsonObject])[] {
+    return listAt(content, path).map((block, index) => {
+      const found = objectAt(block, `${path}.${index}`);
+      if ((found['cache_control'] ?? null) !== null) this.leftOut.add('cache_control');
+      return [index, found] as const;
+    });
+  }
+}
+
+function callOf(id: string, name: string, input: unknown): JsonObject {
+  return { id, type: 'function', function: { name, arguments: JSON.stringify(input) } };
+}
+
+/** Servers with text models alone take no list of parts. */
+function plainIfText(parts: readonly JsonObject[]): unknown {
+  const texts = parts.flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : []));
+  return texts.length === parts.length ? texts.join(GAP) : parts;
+}

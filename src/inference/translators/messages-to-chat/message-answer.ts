@@ -1,0 +1,118 @@
+import { isObject, type JsonObject, parseForeignJson, stringOrUndefined } from '../../../common/json/read.js';
+import { readChatUsage, usageMemberOf } from '../../dialects/openai-chat/chat-usage.js';
+import { errorInstead, invalidAnswer, isErrorAlone } from '../provider-words.js';
+
+/** What of the request its answer depends on. */
+export interface AskedMessage {
+  readonly provider: string;
+  readonly answerId: string;
+  /** Whether the caller takes what the model thinks. */
+  readonly thinks: boolean;
+  readonly stopSequences: readonly unknown[];
+}
+
+const STOP_REASONS: ReadonlyMap<unknown, string> = new Map([
+  ['stop', 'end_turn'],
+  ['length', 'max_tokens'],
+  ['tool_calls', 'tool_use'],
+  ['function_call', 'tool_use'],
+  ['content_filter', 'refusal'],
+]);
+
+/**
+ * An answer of a chat as a message. Sources: https://platform.openai.com/docs/api-reference/chat/object and
+ * https://docs.anthropic.com/en/api/messages, read 2026-11-28.
+ */
+export function toMessage(answer: JsonObject, asked: AskedMessage): JsonObject {
+  if (isErrorAlone(answer)) throw errorInstead(answer, asked.provider);
+  const choice: unknown = Array.isArray(answer['choices']) ? answer['choices'][0] : undefined;
+  if (!isObject(choice) || !isObject(choice['message'])) throw invalidAnswer('a chat without choices');
+  const { message, finish_reason: reason } = choice;
+  const { content: said, refusal, tool_calls: calls } = message;
+  const { text, thoughts } = partsOf(said);
+  const thought = thoughtsOf(message) + thoughts;
+  const words = text + (stringOrUndefined(refusal) ?? '');
+  const content = [
+    ...(asked.thinks && thought !== '' ? [{ type: 'thinking', thinking: thought, signature: '' }] : []),
+    ...(words === '' ? [] : [{ type: 'text', text: words }]),
+    ...(Array.isArray(calls) ? calls : []).map((call, index) => toolUseOf(call, index, asked, reason)),
+  ];
+  const hasCalls = content.some(({ type }) => type === 'tool_use');
+  return {
+    id: stringOrUndefined(answer['id']) ?? `msg_${asked.answerId}`,
+    type: 'message',
+    role: 'assistant',
+    model: answer['model'],
+    content,
+    ...stopOf(choice, { hasCalls, hasRefusal: typeof refusal === 'string' && refusal !== '' }, asked),
+    usage: toMessageUsage(answer),
+  };
+}
+
+interface Said {
+  readonly hasCalls: boolean;
+  readonly hasRefusal: boolean;
+}
+
+/** vLLM names the sequence that has stopped it in a `stop_reason` of its own. */
+export function stopOf(
+  { finish_reason: reason, stop_reason: sequence }: JsonObject,
+  { hasCalls, hasRefusal }: Said,
+  { stopSequences }: AskedMessage,
+): JsonObject {
+  const isSequence = reason === 'stop' && typeof sequence === 'string' && stopSequences.includes(sequence);
+  if (isSequence && !hasCalls) return { stop_reason: 'stop_sequence', stop_sequence: sequence };
+  // Some providers end a call of a tool with `stop`.
+  const isCall = hasCalls && reason !== 'length' && reason !== 'content_filter';
+  const stopped = isCall ? 'tool_use' : (STOP_REASONS.get(reason) ?? 'end_turn');
+  return { stop_reason: hasRefusal && stopped === 'end_turn' ? 'refusal' : stopped, stop_sequence: null };
+}
+
+/** Anthropic's input leaves out what is read from a cache or written to it. */
+export function toMessageUsage(answer: JsonObject): JsonObject {
+  const counts = readChatUsage(usageMemberOf(answer)) ?? {};
+  return {
+    input_tokens: (counts.input ?? 0) + (counts.input_audio ?? 0),
+    cache_creation_input_tokens: counts.cache_write_5m ?? 0,
+    cache_read_input_tokens: counts.cache_read ?? 0,
+    output_tokens: (counts.output ?? 0) + (counts.output_audio ?? 0) + (counts.output_image ?? 0),
+  };
+}
+
+/** What reasoning models and the servers of open ones call it. */
+export function thoughtsOf({ reasoning_content: content, reasoning }: JsonObject): string {
+  return stringOrUndefined(content) ?? stringOrUndefined(reasoning) ?? '';
+}
+
+/** Of a content that is a text, or a list as Mistral sends it. */
+export function partsOf(content: unknown): { readonly text: string; readonly thoughts: string } {
+  if (typeof content === 'string') return { text: content, thoughts: '' };
+  let text = '';
+  let thoughts = '';
+  for (const part of Array.isArray(content) ? content.filter(isObject) : []) {
+    if (typeof part['text'] === 'string') text += part['text'];
+    if (part['thinking'] !== undefined) thoughts += partsOf(part['thinking']).text;
+  }
+  return { text, thoughts };
+}
+
+export function toolIdOf(id: unknown, index: number, { answerId }: AskedMessage): string {
+  return typeof id === 'string' && id !== '' ? id : `toolu_${answerId}_${index}`;
+}
+
+function toolUseOf(call: unknown, index: number, asked: AskedMessage, reason: unknown): JsonObject {
+  const { id, function: called } = isObject(call) ? call : {};
+  if (!isObject(called) || typeof called['name'] !== 'string') throw invalidAnswer('a tool call without a name');
+  const input = inputOf(called['arguments']);
+  // An answer that its cap has cut ends in the middle of the arguments.
+  if (input === undefined && reason !== 'length') throw invalidAnswer('arguments of a tool call that are not JSON');
+  return { type: 'tool_use', id: toolIdOf(id, index, asked), name: called['name'], input: input ?? {} };
+}
+
+/** Some servers send an object instead of its text. */
+function inputOf(given: unknown): JsonObject | undefined {
+  if (isObject(given)) return given;
+  if (given === undefined || given === null || given === '') return {};
+  const input = typeof given === 'string' ? parseForeignJson(given) : undefined;
+  return isObject(input) ? input : undefined;
+}

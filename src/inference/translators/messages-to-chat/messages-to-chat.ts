@@ -1,0 +1,25 @@
+import { isObject } from '../../../common/json/read.js';
+import type { Translator } from '../translator.types.js';
+import { toChatRequest } from './chat-request.js';
+import { toMessage } from './message-answer.js';
+import { MessageStream } from './message-stream.js';
+
+/** Runs clients of Anthropic's API, such as Claude Code, on models that speak chats alone. */
+export const messagesToChat: Translator = {
+  name: 'messages-to-chat',
+  to: 'openai-chat',
+  translate(request, target) {
+    const { thinking, stop_sequences: stops } = request;
+    const asked = {
+      provider: target.provider,
+      answerId: target.answerId,
+      thinks: isObject(thinking) && thinking['type'] !== 'disabled',
+      stopSequences: Array.isArray(stops) ? stops : [],
+    };
+    return {
+      ...toChatRequest(request, target),
+      toAnswer: (answer) => toMessage(answer, asked),
+      newStream: () => new MessageStream(asked),
+    };
+  },
+};

@@ -1,0 +1,89 @@
+import { GatewayError } from '../../common/errors/gateway.error.js';
+import { isObject, type JsonObject, parseForeignJson, stringOrUndefined } from '../../common/json/read.js';
+
+const MAX_MESSAGE = 2_000;
+const MAX_NAME = 100;
+/** What came with it is none: another provider may do better. */
+const SUCCESS = { status: 200 } as const;
+
+/** What a provider says about a failure, in whatever form. */
+export interface ProviderWords {
+  readonly message: string | undefined;
+  readonly type: string | undefined;
+  readonly code: string | undefined;
+}
+
+/** Errors of OpenAI's and Anthropic's APIs, and of servers that put a message at the top. */
+function providerWords(body: unknown): ProviderWords {
+  const whole = isObject(body) ? body : {};
+  const error = isObject(whole['error']) ? whole['error'] : whole;
+  const { message, msg, detail, type, code } = error;
+  const said = [message, msg, detail, whole['error'], whole['message']].find((text) => typeof text === 'string');
+  return { message: cut(said, MAX_MESSAGE), type: cut(type, MAX_NAME), code: cut(code, MAX_NAME) };
+}
+
+/** What is about the length of the input, which clients can shorten by themselves. */
+const TOO_LONG = /context_length|context length|context window|prompt is too long|maximum context|too many tokens/i;
+
+export function isAboutLength({ message, type, code }: ProviderWords): boolean {
+  return [message, type, code].some((text) => text !== undefined && TOO_LONG.test(text));
+}
+
+/** The status that an error in a stream or in a successful answer would have had. */
+function statusOfWords({ type, code }: ProviderWords, error: JsonObject): number {
+  const given = Number(error['status'] ?? error['status_code'] ?? code ?? NaN);
+  if (Number.isInteger(given) && given >= 400 && given <= 599) return given;
+  const word = `${type} ${code}`;
+  return STATUSES.find(([pattern]) => pattern.test(word))?.[1] ?? 502;
+}
+
+const STATUSES: readonly (readonly [RegExp, number])[] = [
+  [/rate_limit|insufficient_quota|too_many_requests/, 429],
+  [/overloaded/, 529],
+  [/timeout/, 504],
+  [/invalid_request|invalid_prompt|context_length|content_filter|not_found|too_large/, 400],
+];
+
+/** The documented error for an error that came with the status of a success, or in a stream. */
+export function errorInstead(message: JsonObject, provider: string): GatewayError {
+  const words = providerWords(message);
+  const error = isObject(message['error']) ? message['error'] : message;
+  const status = statusOfWords(words, error);
+  const said = { status, code: words.code, type: words.type };
+  const options = {
+    reason: `${provider} reported an error in an answer of success`,
+    provider: said,
+    ...(words.message === undefined ? {} : { message: words.message }),
+  };
+  if (status === 429) return new GatewayError('provider_rate_limited', options);
+  return status < 500
+    ? new GatewayError('provider_rejected', { ...options, status })
+    : new GatewayError('provider_failed', options);
+}
+
+export function isErrorAlone(message: JsonObject): boolean {
+  const { error, choices, content } = message;
+  return (isObject(error) || typeof error === 'string') && choices === undefined && content === undefined;
+}
+
+export function invalidAnswer(reason: string): GatewayError {
+  return new GatewayError('provider_invalid_response', { reason, provider: SUCCESS });
+}
+
+/** For a stream without its end. */
+export function brokenOff(): GatewayError {
+  return new GatewayError('provider_failed', {
+    message: 'The stream of the provider ended before its answer was complete.',
+    reason: 'a stream without its end',
+    provider: SUCCESS,
+  });
+}
+
+export function wordsIn(body: Buffer): ProviderWords {
+  return providerWords(parseForeignJson(body));
+}
+
+function cut(value: unknown, length: number): string | undefined {
+  const text = typeof value === 'number' ? String(value) : stringOrUndefined(value);
+  return text === undefined || text === '' ? undefined : text.slice(0, length);
+}

@@ -1,0 +1,34 @@
+import type { JsonObject } from '../../common/json/read.js';
+import type { DialectSlug } from '../../upstream/providers/provider.types.js';
+import type { UpstreamAnswer } from '../../upstream/upstream.types.js';
+import { messagesErrorType } from '../dialects/anthropic-messages/messages-refusal.js';
+import { isAboutLength, type ProviderWords, wordsIn } from './provider-words.js';
+
+const JSON_TYPE = { 'content-type': 'application/json' } as const;
+/** The words by which Claude Code knows that it has to make the conversation shorter. */
+const TOO_LONG = 'prompt is too long';
+
+/** A provider's error, with its status and words, in the form of the caller's dialect. */
+export function translatedRefusal(answer: UpstreamAnswer, dialect: DialectSlug): UpstreamAnswer {
+  const { status, headers, body } = answer;
+  const words = wordsIn(body);
+  const error = dialect === 'anthropic-messages' ? messagesError(status, words) : openaiError(status, words);
+  return { status, headers: { ...headers, ...JSON_TYPE }, body: Buffer.from(JSON.stringify(error)) };
+}
+
+function messagesError(status: number, words: ProviderWords): JsonObject {
+  const message = messageOf(status, words);
+  const isKnown = message.toLowerCase().includes(TOO_LONG);
+  const said = isAboutLength(words) && !isKnown ? `${TOO_LONG}: ${message}` : message;
+  return { type: 'error', error: { type: messagesErrorType(status), message: said } };
+}
+
+function openaiError(status: number, words: ProviderWords): JsonObject {
+  const code = isAboutLength(words) ? 'context_length_exceeded' : (words.code ?? null);
+  const type = words.type ?? (status < 500 ? 'invalid_request_error' : 'server_error');
+  return { error: { message: messageOf(status, words), type, param: null, code } };
+}
+
+function messageOf(status: number, { message }: ProviderWords): string {
+  return message ?? `The provider answered ${status}.`;
+}

@@ -1,0 +1,58 @@
+import { GatewayError, invalidField } from '../../common/errors/gateway.error.js';
+import { isObject, type JsonObject } from '../../common/json/read.js';
+
+const MAX_LEFT_OUT = 20;
+const MAX_NAME = 64;
+/** What a header can hold. */
+const FIELD = /^[\w.[\]-]+$/;
+
+/** The fields of a request that its translation leaves out. */
+export class LeftOut {
+  readonly #fields = new Set<string>();
+
+  /** @param field without indices, so that each is named once: `messages.content.thinking` */
+  add(field: string): void {
+    if (this.#fields.size < MAX_LEFT_OUT && field.length <= 2 * MAX_NAME && FIELD.test(field)) this.#fields.add(field);
+  }
+
+  /** Adds the fields of an object that are not known and not null. */
+  addOthers(object: JsonObject, known: ReadonlySet<string>, prefix = ''): void {
+    for (const [name, value] of Object.entries(object))
+      if (!known.has(name) && value !== null && value !== undefined) this.add(prefix + name);
+  }
+
+  get fields(): readonly string[] {
+    return [...this.#fields];
+  }
+}
+
+/** The error for a part of a request that has no equivalent, and without which the request would mean something else. */
+export function untranslatable(param: string, what: string, provider: string): GatewayError {
+  const message = `${param}: ${what} cannot be translated for ${provider}, which does not speak this API`;
+  return new GatewayError('unsupported_parameter', { message, details: [{ param, message }] });
+}
+
+export function listAt(value: unknown, path: string): readonly unknown[] {
+  if (!Array.isArray(value)) throw invalidField(path, 'must be a list');
+  return value;
+}
+
+export function objectAt(value: unknown, path: string): JsonObject {
+  if (!isObject(value)) throw invalidField(path, 'must be an object');
+  return value;
+}
+
+export function textAt(value: unknown, path: string): string {
+  if (typeof value !== 'string') throw invalidField(path, 'must be a string');
+  return value;
+}
+
+/** The members that are there, as they are. */
+export function present(members: Readonly<Record<string, unknown>>): JsonObject {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined && value !== null));
+}
+
+/** For a message: what the caller calls a part of its request. */
+export function wordOf(type: unknown): string {
+  return typeof type === 'string' ? type.slice(0, MAX_NAME) : 'another form';
+}

@@ -1,0 +1,127 @@
+import { GatewayError } from '../../common/errors/gateway.error.js';
+import { isObject, type JsonObject, parseForeignJson } from '../../common/json/read.js';
+import type { AnswerFacts, ReportedUsage, StreamMeter } from '../../gateway/billable-use.js';
+import { EventSplitter, readEvent } from '../../upstream/streams/event-splitter.js';
+import { UpstreamFailure } from '../../upstream/upstream.types.js';
+import { invalidAnswer } from './provider-words.js';
+import { STREAM_END, type StreamTranslation, type Translation } from './translator.types.js';
+
+const NO_BYTES = Buffer.alloc(0);
+/** One event may hold an image, as base64. */
+const MAX_EVENT_BYTES = 8 * 1024 * 1024;
+const DONE = '[DONE]';
+
+/** How the events of the caller's dialect are written. */
+export interface EventForm {
+  readonly toText: (event: JsonObject) => string;
+  /** Behind the last event of a complete answer. */
+  readonly endMark: string;
+}
+
+/** Meters an answer as its provider sends it, and passes it on in the dialect of the caller. */
+export class TranslatedMeter implements StreamMeter {
+  readonly #events = new EventSplitter(MAX_EVENT_BYTES);
+  readonly #whole: Buffer[] = [];
+  #stream: StreamTranslation | undefined;
+  #error: GatewayError | undefined;
+
+  constructor(
+    private readonly meter: StreamMeter,
+    private readonly translation: Pick<Translation, 'toAnswer' | 'newStream'>,
+    private readonly form: EventForm,
+  ) {}
+
+  /** The answer comes as a stream of events. Otherwise it comes whole. */
+  beginStream(): void {
+    this.#stream ??= this.translation.newStream();
+  }
+
+  push(chunk: Buffer): Buffer {
+    const passed = this.meter.push(chunk);
+    const stream = this.#stream;
+    if (stream === undefined) {
+      this.#whole.push(passed);
+      return NO_BYTES;
+    }
+    return this.#written((made) => {
+      for (const event of this.#events.push(passed)) made.push(...eventsOf(stream, event));
+    });
+  }
+
+  end(): Buffer {
+    const rest = this.meter.end();
+    const stream = this.#stream;
+    if (stream === undefined) return this.#wholeAnswer(rest);
+    // Some servers end their last event without an empty line.
+    const events = [...this.#events.push(rest), this.#events.rest()];
+    const last = this.#written((made) => {
+      for (const event of events) made.push(...eventsOf(stream, event));
+      made.push(...stream.end());
+    });
+    if (this.#error !== undefined) throw this.#broken(this.#error);
+    return Buffer.concat([last, Buffer.from(this.form.endMark)]);
+  }
+
+  /** Why the answer could not be translated: it is an error, or broken. */
+  get error(): GatewayError | undefined {
+    return this.#error;
+  }
+
+  get usage(): ReportedUsage {
+    return this.meter.usage;
+  }
+
+  get hasOutput(): boolean {
+    return this.meter.hasOutput;
+  }
+
+  get answer(): AnswerFacts | undefined {
+    return this.meter.answer;
+  }
+
+  get failure(): JsonObject | undefined {
+    return this.meter.failure;
+  }
+
+  /** Of a whole answer. Its error waits for those who read the answer: the call has succeeded, and is paid. */
+  #wholeAnswer(rest: Buffer): Buffer {
+    try {
+      const answer = parseForeignJson(Buffer.concat([...this.#whole, rest]));
+      if (!isObject(answer)) throw invalidAnswer('an answer that is not a JSON object');
+      return Buffer.from(JSON.stringify(this.translation.toAnswer(answer)));
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      this.#error = error;
+      return NO_BYTES;
+    }
+  }
+
+  /** What `work` adds, as far as it gets. Its error ends the stream with the next bytes, or at once where there are none. */
+  #written(work: (events: JsonObject[]) => void): Buffer {
+    if (this.#error !== undefined) throw this.#broken(this.#error);
+    const events: JsonObject[] = [];
+    try {
+      work(events);
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      this.#error = error;
+      if (events.length === 0) throw this.#broken(error);
+    }
+    return events.length === 0 ? NO_BYTES : Buffer.from(events.map((event) => this.form.toText(event)).join(''));
+  }
+
+  /** What came is charged, as that of a stream that its provider breaks off. */
+  #broken(cause: GatewayError): UpstreamFailure {
+    return new UpstreamFailure('incomplete', 'the stream cannot be translated', { cause });
+  }
+}
+
+function eventsOf(stream: StreamTranslation, event: Buffer): readonly JsonObject[] {
+  if (event.length === 0) return [];
+  const { data } = readEvent(event);
+  if (data === undefined || data === '') return [];
+  if (data.trim() === DONE) return stream.push(STREAM_END);
+  const message = parseForeignJson(data);
+  if (!isObject(message)) throw invalidAnswer('an event that is not a JSON object');
+  return stream.push(message);
+}
