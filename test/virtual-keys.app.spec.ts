@@ -166,7 +166,7 @@ describe("the provider's own rules", () => {
     ['voyage', { key: SECRET }],
     ['jina', { key: SECRET }],
     ['pinecone', { key: SECRET, config: { api_version: '2026-04' } }],
-    ['openai', { key: SECRET, config: { organization: 'org-1', project: 'proj-1' } }],
+    ['openai', { key: SECRET, config: { organization: 'org-1', project: 'proj-1', caller_account: 'pass' } }],
     ['azure-ai', { key: SECRET, config: { base_url: 'https://x.services.ai.azure.com', auth: 'api-key' } }],
     [
       'openai-compatible',
@@ -198,6 +198,8 @@ describe("the provider's own rules", () => {
     ['pinecone', { key: SECRET, config: { api_version: 'new one' } }, 'config.api_version'],
     ['openai-compatible', { config: { base_url: 'https://x.example', api_version: 'v1&a=b' } }, 'config.api_version'],
     ['openai', { key: SECRET, config: { organization: 'a\nb' } }, 'config.organization'],
+    ['openai', { key: SECRET, config: { caller_account: 'on' } }, 'config.caller_account'],
+    ['groq', { key: SECRET, config: { caller_account: 'pass' } }, 'config.caller_account'],
     ['azure-ai', { key: SECRET }, 'config.base_url'],
     ['azure-ai', { key: SECRET, config: { base_url: 'https://x.example', auth: 'basic' } }, 'config.auth'],
     ['azure-openai', { key: SECRET }, 'config.base_url'],

@@ -13,6 +13,7 @@ import { assertEveryModelAllowed, restrictsModels } from '../model-routes/model-
 import { pricedModel, type ProviderContext } from '../gateway/provider-context.decorator.js';
 import { type ProviderOperation, ProviderCallService } from '../gateway/provider-call.service.js';
 import { type AttemptOfRoute, RoutedCalls } from '../gateway/routing/routed-calls.js';
+import { callerAccount } from '../upstream/providers/caller-account.js';
 import { OfferedEndpoints } from '../upstream/providers/offered-endpoints.js';
 import { ProviderRegistry } from '../upstream/providers/provider.registry.js';
 import type { RetryMode, UpstreamAnswer, UpstreamHead } from '../upstream/upstream.types.js';
@@ -285,7 +286,8 @@ export class InferenceService {
     if (path === undefined || bytes === undefined) throw this.notSpoken(request);
     if (restrictsModels(principal) && namesOtherModels(bytes)) assertEveryModelAllowed(principal);
     await this.isolated.assertOwn(context, request.uses, bytes);
-    const headers = { ...request.headersOf?.(given), ...this.isolated.idempotencyHeader(context, given) };
+    const account = callerAccount(credential.options, given);
+    const headers = { ...request.headersOf?.(given), ...account, ...this.isolated.idempotencyHeader(context, given) };
     return { path: path + (request.suffix ?? ''), bytes, headers };
   }
 

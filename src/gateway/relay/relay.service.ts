@@ -5,6 +5,7 @@ import { GatewayError } from '../../common/errors/gateway.error.js';
 import { isNamed } from '../../common/json/field-names.js';
 import { type JsonObject, readObject } from '../../common/json/read.js';
 import { parseProviderJson, parseProviderResult, shapeToError } from '../../upstream/provider-error.js';
+import { callerAccount } from '../../upstream/providers/caller-account.js';
 import { OfferedEndpoints } from '../../upstream/providers/offered-endpoints.js';
 import type { Provider, ProviderRequest } from '../../upstream/providers/provider.types.js';
 import type { UpstreamAnswer } from '../../upstream/upstream.types.js';
@@ -151,6 +152,7 @@ export class RelayService {
     const json = hasJsonBody(route) ? bytes : undefined;
     const headers = {
       ...betaHeader(request.headers),
+      ...callerAccount(context.virtualKey.credential.options, request.headers),
       ...rangeHeaders(route, request.headers),
       ...(key === undefined ? {} : { 'idempotency-key': key }),
     };

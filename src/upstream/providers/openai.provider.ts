@@ -1,6 +1,7 @@
 // OpenAI. Source: https://platform.openai.com/docs/api-reference/authentication and …/docs/guides/error-codes, read 2026-11-21.
-import { Matches, MaxLength } from 'class-validator';
+import { IsIn, Matches, MaxLength } from 'class-validator';
 import { Optional } from '../../common/validation/optional.decorator.js';
+import { CALLER_ACCOUNT, type CallerAccount } from './caller-account.js';
 import { bearer, buildRequest, baseUrl, joinUrl } from './build-request.js';
 import { VISIBLE_ASCII } from '../../common/constants.js';
 import { keyProblems } from './option-rules.js';
@@ -19,6 +20,14 @@ export class OpenAiOptions extends ResourceProviderOptions {
   @Matches(VISIBLE_ASCII)
   @MaxLength(255)
   readonly project?: string;
+
+  /**
+   * `pass`: the caller's own `OpenAI-Organization` and `OpenAI-Project` are sent where this virtual key has none. `ignore`
+   * (default): they are left out.
+   */
+  @Optional()
+  @IsIn(CALLER_ACCOUNT)
+  readonly caller_account?: CallerAccount;
 }
 
 /** Its base URL ends in `/v1`, as in OpenAI's SDKs; paths come without. */

@@ -1,4 +1,5 @@
 import type { FieldProblem } from '../../common/errors/gateway.error.js';
+import type { CallerAccount } from './caller-account.js';
 import type { OnDisconnect } from './on-disconnect.js';
 import type { RequestSigner, UpstreamHead, UpstreamRequest } from '../upstream.types.js';
 
@@ -37,6 +38,8 @@ export interface BaseProviderOptions {
   readonly base_model?: string;
   /** Of calls of models; absent: `abort`. */
   readonly on_disconnect?: OnDisconnect;
+  /** Of OpenAI's organisation and project; absent: `ignore`. */
+  readonly caller_account?: CallerAccount;
 }
 
 /** What a virtual key opens: the provider's key (if it has one) and the options, secrets included. Lives in memory only. */
