@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { anyCharacter } from './support/any-character.js';
 import { json, onlyCall } from './support/fake-provider.js';
 import { startRerankGateway, VALID, type RerankGateway } from './support/rerank-gateway.js';
 import { jsonOf, refusalOf } from './support/send.js';
@@ -188,13 +189,13 @@ describe('rerank at a provider with the same format', () => {
 
 describe('rerank of random JSON', () => {
   const value = fc.jsonValue({ maxDepth: 4 });
-  const documents = fc.array(fc.oneof(fc.string({ unit: 'binary' }), value, fc.record({ text: fc.string() })), {
+  const documents = fc.array(fc.oneof(fc.string({ unit: anyCharacter }), value, fc.record({ text: fc.string() })), {
     maxLength: 5,
   });
   const nearlyValid = fc.record(
     {
       model: fc.oneof(fc.constant('m'), value),
-      query: fc.oneof(fc.string({ unit: 'binary' }), value),
+      query: fc.oneof(fc.string({ unit: anyCharacter }), value),
       documents: fc.oneof(documents, value),
       top_n: fc.oneof(fc.integer({ min: -1, max: 9 }), value),
       return_documents: fc.oneof(fc.boolean(), value),

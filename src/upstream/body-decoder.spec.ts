@@ -22,6 +22,9 @@ const CODINGS: readonly (readonly [coding: string, encode: (bytes: Buffer) => Bu
   ['zstd', () => ZSTD_RESULTS],
 ];
 
+/** By default brotli spends seconds on a few bytes less. */
+const FAST = { params: { [zlib.constants.BROTLI_PARAM_QUALITY]: 4 } };
+
 let client: UpstreamClient;
 const servers: Loopback[] = [];
 
@@ -135,7 +138,7 @@ describe('an answer that cannot be decoded', () => {
   });
 
   it.each([
-    ['br', zlib.brotliCompressSync(Buffer.alloc(64 * 1024 * 1024))],
+    ['br', zlib.brotliCompressSync(Buffer.alloc(64 * 1024 * 1024), FAST)],
     ['zstd', zstdZeros(512)],
   ])('ends a stream in %s that expands without end, and holds only some of it', async (coding, bomb) => {
     const server = await serve(coding, bomb, bomb.length);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { anyCharacter } from '../../../test/support/any-character.js';
 import { RERANK_PROVIDERS } from '../rerank-provider.registry.js';
 import type { RerankDocument, RerankRequest } from '../rerank.types.js';
 import { azureAiRerank } from './azure-ai.provider.js';
@@ -12,8 +13,8 @@ import { voyageRerank } from './voyage.provider.js';
 import { fixture, requestWith } from './__fixtures__/requests.js';
 
 const anyDocument: fc.Arbitrary<RerankDocument> = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 3_000 }),
-  fc.record({ text: fc.string({ unit: 'binary' }) }),
+  fc.string({ unit: anyCharacter, maxLength: 3_000 }),
+  fc.record({ text: fc.string({ unit: anyCharacter }) }),
   fc.dictionary(fc.string(), fc.jsonValue()),
 );
 const anyRequest: fc.Arbitrary<RerankRequest> = fc
@@ -26,7 +27,7 @@ const anyRequest: fc.Arbitrary<RerankRequest> = fc
       'rerank-2-lite',
       'bge-reranker-v2-m3',
     ),
-    query: fc.string({ unit: 'binary', maxLength: 3_000 }),
+    query: fc.string({ unit: anyCharacter, maxLength: 3_000 }),
     documents: fc.array(anyDocument, { minLength: 1, maxLength: 120 }),
     rankFields: fc.option(fc.array(fc.string()), { nil: undefined }),
     maxTokensPerDoc: fc.option(fc.integer({ min: 1, max: 5_000 }), { nil: undefined }),
