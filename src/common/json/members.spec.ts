@@ -34,6 +34,10 @@ describe('readMembers', () => {
     ['"model"', 'The request body must be a JSON object.'],
     ['{"model":"a"', 'The request body must be a JSON object.'],
     ['', 'The request body must be a JSON object.'],
+    // A reader that goes on, or takes the last one, would find another model.
+    ['{"model":"a"}{"model":"b"}', 'The request body must be a JSON object.'],
+    ['{"model":"a"},"model":"b"}', 'The request body must be a JSON object.'],
+    ['{"model":"a"}\n{}', 'The request body must be a JSON object.'],
   ])('refuses %s', (text, message) => expect(() => read(text)).toThrow(message));
 
   it('refuses bytes that are not UTF-8', () => {

@@ -10,7 +10,7 @@ const BLANK = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
 /**
  * Reads some members of the outermost object of a JSON text. What else is in it is not parsed, and may be anything.
- * @throws GatewayError `validation_failed` for a text that is not an object, and for a member that comes twice or in other case:
+ * @throws GatewayError `validation_failed` for a text that is not one object, and for a member that comes twice or in other case:
  * another reader might take the other one
  */
 export function readMembers(json: Buffer, names: ReadonlySet<string>): JsonObject {
@@ -18,9 +18,9 @@ export function readMembers(json: Buffer, names: ReadonlySet<string>): JsonObjec
   const members: Record<string, unknown> = {};
   let name: string | undefined;
   let start = 0;
-  let isClosed = false;
+  let end: number | undefined;
   walkJson(json, (token, at, depth, last) => {
-    if (isClosed) return false;
+    if (end !== undefined) return false;
     if (depth !== 1) return true;
     if (token === JSON_TOKEN.colon) {
       name = nameAt(json, last, names);
@@ -29,11 +29,15 @@ export function readMembers(json: Buffer, names: ReadonlySet<string>): JsonObjec
     } else if (token === JSON_TOKEN.comma || token === JSON_TOKEN.closeBrace) {
       if (name !== undefined) members[name] = valueAt(json, start, at, name);
       name = undefined;
-      isClosed = token === JSON_TOKEN.closeBrace;
+      if (token === JSON_TOKEN.closeBrace) end = at + 1;
     }
     return true;
   });
-  if (!isClosed || firstByte(json) !== JSON_TOKEN.openBrace) {
+  if (
+    end === undefined ||
+    byteAfterBlanks(json, end) !== undefined ||
+    byteAfterBlanks(json, 0) !== JSON_TOKEN.openBrace
+  ) {
     throw new GatewayError('validation_failed', { message: 'The request body must be a JSON object.' });
   }
   return members;
@@ -65,8 +69,8 @@ function valueAt(json: Buffer, start: number, end: number, name: string): unknow
   }
 }
 
-function firstByte(json: Buffer): number | undefined {
-  let at = 0;
+function byteAfterBlanks(json: Buffer, start: number): number | undefined {
+  let at = start;
   while (BLANK.has(json[at] ?? 0)) at += 1;
   return json[at];
 }
