@@ -302,6 +302,8 @@ describe('responses of isolated workspaces', () => {
       ['POST', '/responses/input_tokens', { model: 'm', previous_response_id: id }],
       ['POST', '/chat/completions', { model: 'm', messages: [{ content: [{ file: { file_id: 'file-of-a' } }] }] }],
       ['POST', '/responses', { model: 'm', input: [{ type: 'item_reference', id: 'msg_of_a' }] }],
+      ['POST', '/responses', { model: 'm', tools: [{ environment: { container_id: 'cntr_of_a' } }] }],
+      ['POST', '/responses', { model: 'm', input: [{ type: 'code_interpreter_call', container_id: 'cntr_of_a' }] }],
     ] as const) {
       expect(refusalOf(await as(1, method, path, body))).toMatchObject({ status: 404, code: 'not_found' });
     }

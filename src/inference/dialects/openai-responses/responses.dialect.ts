@@ -30,6 +30,8 @@ const USES: readonly ObjectReference[] = [
   { kind: 'response', name: 'previous_response_id' },
   { kind: 'conversation', name: 'conversation' },
   { kind: 'container', name: 'container' },
+  // Of a shell, and of an earlier call in the input, whose container the provider uses again.
+  { kind: 'container', name: 'container_id' },
 ];
 
 const ANSWER: AnswerForm = {
