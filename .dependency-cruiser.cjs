@@ -10,7 +10,8 @@ const ROOMS = {
   // 6: what callers use
   assistants: 'gateway',
   // upstream for the jobs and S3 files of Bedrock, which both rooms map
-  batches: 'gateway upstream',
+  // inference for the forms of the calls in a batch, and usage for what their models can write at most
+  batches: 'inference gateway upstream usage',
   'fine-tuning': 'gateway upstream',
   // usage for what models can write at most, model-routes for the models that a key may use
   inference: 'gateway model-routes upstream usage telemetry config',
@@ -20,8 +21,9 @@ const ROOMS = {
   health: 'config redis telemetry access database',
   // telemetry for what production has to say in its log
   'first-start': 'virtual-keys api-keys workspaces telemetry config',
-  // 5: one provider call, from reservation to settlement; config for the lease and for models without a price
-  gateway: 'model-routes virtual-keys policies usage upstream telemetry access config',
+  // 5: one provider call, from reservation to settlement; config for the lease and for models without a price; database for what
+  // an index says about a job that is recorded twice
+  gateway: 'model-routes virtual-keys policies usage upstream telemetry access database config',
   // 4: what a call needs
   'virtual-keys':
     'secret-references webhooks idempotency workspaces audit upstream sealing telemetry access database config',

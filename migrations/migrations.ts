@@ -16,6 +16,7 @@ import { ModelRoutes1795690500000 } from './1795690500000-model-routes.js';
 import { OutputsOfModelRoutes1795690600000 } from './1795690600000-outputs-of-model-routes.js';
 import { Sessions1795700000000 } from './1795700000000-sessions.js';
 import { UsageRollups1795700100000 } from './1795700100000-usage-rollups.js';
+import { ProviderJobs1795700760000 } from './1795700760000-provider-jobs.js';
 
 /** In order of application. Classes, not file patterns: the same list works from source, build and tests. */
 export const MIGRATIONS = [
@@ -37,4 +38,5 @@ export const MIGRATIONS = [
   OutputsOfModelRoutes1795690600000,
   Sessions1795700000000,
   UsageRollups1795700100000,
+  ProviderJobs1795700760000,
 ] as const;

@@ -3,6 +3,7 @@ import { ApiKeySecret } from './api-keys/api-key-secret.entity.js';
 import { ApiKey } from './api-keys/api-key.entity.js';
 import { Session } from './api-keys/sessions/session.entity.js';
 import { AuditLogEntry } from './audit/audit-log-entry.entity.js';
+import { ProviderJob } from './gateway/deferred/provider-job.entity.js';
 import { ProviderObject } from './gateway/relay/provider-object.entity.js';
 import { IdempotencyKey } from './idempotency/idempotency-key.entity.js';
 import { McpCall } from './mcp/calls/mcp-call.entity.js';
@@ -46,6 +47,7 @@ export const ENTITIES = [
   PriceImport,
   PriceRow,
   ProviderObject,
+  ProviderJob,
   WebhookEndpoint,
   WebhookOutboxEvent,
   WebhookDelivery,

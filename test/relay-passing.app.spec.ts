@@ -208,9 +208,9 @@ it("passes assistants, uploads, vector stores, permissions and graders on, at th
 });
 
 describe('the output of a batch', () => {
-  const BATCH = { id: 'batch_1', object: 'batch', status: 'completed' };
+  const BATCH = { id: 'batch_2', object: 'batch', status: 'completed' };
   const UNFINISHED = { ...BATCH, status: 'in_progress', output_file_id: null };
-  const output = () => openai('GET', '/batches/batch_1/output', { headers: { range: 'bytes=0-3' } });
+  const output = () => openai('GET', '/batches/batch_2/output', { headers: { range: 'bytes=0-3' } });
 
   it('is the content of its output file, or the part of it that the caller asks for', async () => {
     const content = text('0123', 'application/jsonl', 206, { 'content-range': 'bytes 0-3/10' });
@@ -219,7 +219,7 @@ describe('the output of a batch', () => {
     expect([answer.status, answer.text]).toEqual([206, '0123']);
     const sent = gateway.provider.calls.map(({ path, headers }) => [path, headers['range']]);
     expect(sent).toEqual([
-      ['/v1/batches/batch_1', undefined],
+      ['/v1/batches/batch_2', undefined],
       ['/v1/files/file%2F1/content', 'bytes=0-3'],
     ]);
   });

@@ -1,4 +1,4 @@
-// Usage limits and calls that are not metered: batches, fine-tuning jobs, runs.
+// Usage limits and calls that are not metered: fine-tuning jobs, runs.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { methodOf } from '../src/gateway/relay/relay-route.js';
 import { json } from './support/fake-provider.js';
@@ -26,7 +26,7 @@ const VALID = { conditions: [], group_by: [{ key: 'api_key' }], type: 'cost', cr
 
 describe('a policy', () => {
   it.each([
-    ['conditions.0.value', { key: 'endpoint', value: 'batches' }],
+    ['conditions.0.value', { key: 'endpoint', value: 'files' }],
     ['conditions.0.value', { key: 'endpoint', value: 'rerunk' }],
     ['conditions.0.value', { key: 'endpoint', value: 'x*' }],
     ['conditions.0.value', { key: 'virtual_key', value: 'unknown' }],
@@ -50,6 +50,18 @@ describe('a policy', () => {
     expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed' });
     const chat = { key: 'endpoint', value: 'chat' };
     await gateway.admin.create(PATH, { ...VALID, conditions: [chat, { key, value }] });
+  });
+
+  it('may name batches of a provider where they are metered', async () => {
+    const batches = { key: 'endpoint', value: 'batches' };
+    const of = (provider: string): object => ({
+      ...VALID,
+      conditions: [batches, { key: 'provider', value: provider }],
+    });
+    for (const provider of ['openai', 'azure-openai', 'openai-compatible'])
+      await gateway.admin.create(PATH, of(provider));
+    const answer = await gateway.admin.post(PATH, of('bedrock'));
+    expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed' });
   });
 
   it.each(['@cohere/*', '@co*', 'baai/bge-reranker', '*'])('accepts the model %s', async (value) => {
@@ -79,7 +91,9 @@ describe('a policy', () => {
 
 describe('a simulated call', () => {
   it.each([
-    [{ endpoint: 'batches' }, 'not_metered'],
+    [{ endpoint: 'files' }, 'not_metered'],
+    [{ endpoint: 'batches' }, 'admitted'],
+    [{ endpoint: 'batches', provider: 'bedrock' }, 'not_metered'],
     [{ provider: 'openai', endpoint: 'rerank' }, 'not_metered'],
     [{ provider: 'openai' }, 'admitted'],
     [{ mcp_server: 'files' }, 'not_metered'],
@@ -174,7 +188,9 @@ describe('a call that starts work which is billed later', () => {
     await gateway.limit({ credit_limit: 0.01 });
     await gateway.limit({ credit_limit: 0, enforcement: 'monitor' });
     await gateway.limit({ credit_limit: 0, conditions: [{ key: 'endpoint', value: 'rerank' }] });
-    for (const [path, body] of STARTS) expect([path, (await start(path, body)).status]).toEqual([path, 200]);
+    // What a batch may use is read from its file.
+    const others = STARTS.filter(([path]) => path !== '/v1/batches');
+    for (const [path, body] of others) expect([path, (await start(path, body)).status]).toEqual([path, 200]);
   });
 
   it.each([

@@ -26,6 +26,7 @@ export const BATCH_ROUTES: readonly RelayRoute[] = [
     kind: 'create',
     operation: 'batches.create',
     spends: true,
+    startsJob: true,
     models: 'elsewhere',
     operationId: 'createBatch',
     summary: 'Creates a batch from an uploaded file.',

@@ -191,6 +191,13 @@ export class AppConfig extends EgressSettings {
   @Max(3_600_000)
   readonly USAGE_LEASE_MARGIN_MS: number = 30_000;
 
+  /** How often a provider is asked at most whether a job is over that it bills later. */
+  @ToNumber()
+  @IsInt()
+  @Min(100)
+  @Max(3_600_000)
+  readonly PROVIDER_JOB_CHECK_MS: number = 60_000;
+
   /** How long the counters of a week or month are kept after its end. */
   @ToNumber()
   @IsInt()

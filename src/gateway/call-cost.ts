@@ -70,7 +70,10 @@ export function costOfEstimate(estimate: UsageEstimate, prices: readonly Price[]
  * A call that is billed by token needs a price for each unit that it can use, unless its model is sold by the request alone.
  * Other calls need any price, since they are billed by one unit.
  */
-function isWhollyPriced({ unit, counts }: UsageEstimate, prices: readonly Price[]): boolean {
+export function isWhollyPriced(
+  { unit, counts }: Pick<UsageEstimate, 'unit' | 'counts'>,
+  prices: readonly Price[],
+): boolean {
   // A higher tier alone would leave smaller calls free.
   const base = prices.filter(({ mode, minInputTokens }) => mode === MODE && minInputTokens === 0);
   if (!isTokenUnit(unit) || base.every((price) => price.unit === 'request')) return base.length > 0;
@@ -150,15 +153,15 @@ export function rateOfNothing(prices: readonly Price[]): AppliedRate {
   return rateOf(pricesThatApply(prices, MODE, NO_QUANTITIES), MODE);
 }
 
-/** A call is one request where requests have a price. */
-function figuresAt(quantities: Quantities, prices: readonly Price[]): UsageFigures {
+/** A call is one request where requests have a price. @param calls that make up the quantities */
+export function figuresAt(quantities: Quantities, prices: readonly Price[], calls = 1): UsageFigures {
   let all = quantities;
-  for (const { unit } of prices) if (unit === 'request') all = { ...quantities, request: 1n };
+  for (const { unit } of prices) if (unit === 'request') all = { ...quantities, request: BigInt(calls) };
   const cost = costOf(all, prices);
   return { costNano: cost > HIGHEST_COST ? HIGHEST_COST : cost, quantities: all };
 }
 
-function quantitiesOf(counts: Counts): Quantities {
+export function quantitiesOf(counts: Counts): Quantities {
   const quantities: Partial<Record<QuantityUnit, bigint>> = {};
   for (const unit of QUANTITY_UNITS) {
     const figure = counts[unit];

@@ -7,6 +7,12 @@ import { UsageModule } from '../usage/usage.module.js';
 import { VirtualKeysModule } from '../virtual-keys/virtual-keys.module.js';
 import { ModelsController } from './models/models.controller.js';
 import { ModelsService } from './models/models.service.js';
+import { DeferredCalls } from './deferred/deferred-calls.js';
+import { DeferredMeters } from './deferred/deferred-meter.js';
+import { JobCharges } from './deferred/job-charges.js';
+import { JobKeeper } from './deferred/job-keeper.js';
+import { ProviderJob } from './deferred/provider-job.entity.js';
+import { ProviderJobStore } from './deferred/provider-job.store.js';
 import { Isolation } from './relay/isolation.js';
 import { ProviderObject } from './relay/provider-object.entity.js';
 import { RelayService } from './relay/relay.service.js';
@@ -18,7 +24,7 @@ import { VirtualKeyFinder } from './virtual-key.finder.js';
 
 @Module({
   imports: [
-    TypeOrmModule.forFeature([ProviderObject]),
+    TypeOrmModule.forFeature([ProviderJob, ProviderObject]),
     ModelRoutesModule,
     PoliciesModule,
     UpstreamModule,
@@ -29,14 +35,19 @@ import { VirtualKeyFinder } from './virtual-key.finder.js';
   providers: [
     ModelsService,
     CallPrices,
+    DeferredCalls,
+    DeferredMeters,
     Isolation,
+    JobCharges,
+    JobKeeper,
     ProviderCallService,
+    ProviderJobStore,
     RelayService,
     RoutedCalls,
     UsageMeter,
     UsedUpLimits,
     VirtualKeyFinder,
   ],
-  exports: [Isolation, ProviderCallService, RelayService, RoutedCalls, VirtualKeyFinder],
+  exports: [DeferredMeters, Isolation, ProviderCallService, RelayService, RoutedCalls, VirtualKeyFinder],
 })
 export class GatewayModule {}

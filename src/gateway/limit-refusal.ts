@@ -38,13 +38,18 @@ export function priceUnknown(policyId: string, provider: string, model: string, 
   });
 }
 
-/** A limit applies, and what the call may use has no bound. @param field of the request, that is missing or has none */
-export function usageNotBounded(policyId: string, field: string): GatewayError {
+/**
+ * A limit applies, and what the call may use has no bound.
+ * @param field of the request, that is missing or has none
+ * @param lack what it lacks, where that cannot be seen in the request itself
+ */
+export function usageNotBounded(policyId: string, field: string, lack?: string): GatewayError {
+  const why = lack === undefined ? '' : ` (${lack})`;
   return new GatewayError('usage_not_bounded', {
     param: field,
-    message: `A usage limit applies to this call, and ${field} leaves open what it may use. A policy lets it pass with unbounded: allow.`,
+    message: `A usage limit applies to this call, and ${field} leaves open what it may use${why}. A policy lets it pass with unbounded: allow.`,
     headers: { 'x-gateway-limit-policy': policyId, ...retryHeaders('exceeded') },
-    reason: `no bound for ${field}`,
+    reason: `no bound for ${field}${why}`,
   });
 }
 

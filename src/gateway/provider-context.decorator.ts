@@ -5,6 +5,7 @@ import { invalidField } from '../common/errors/gateway.error.js';
 import { gatewayHeader } from '../common/http/gateway-headers.js';
 import { contextOf, type RequestContext } from '../telemetry/request-context.js';
 import type { UsableVirtualKey } from '../virtual-keys/virtual-key.cache.js';
+import type { AnswerHead } from './answer-head.js';
 import type { ModelNames } from './virtual-key.guard.js';
 
 /** What a provider-style operation knows of its request besides the body. */
@@ -19,7 +20,9 @@ export interface ProviderContext {
   /** Who waits for the answer, its trace, and the facts for its log line. */
   readonly request: RequestContext;
   /** For headers that a step on the way adds to the answer, and to know whether some of it is out. */
-  readonly answer: Pick<Response, 'setHeader' | 'getHeaderNames' | 'removeHeader' | 'headersSent' | 'destroyed'>;
+  readonly answer: AnswerHead;
+  /** Headers for the gateway's own calls beside the request's: they name the same project at the provider. */
+  readonly account?: Readonly<Record<string, string>>;
   /** By `performance.now()`, for calls that make up one answer; by default each has the timeout of its credential. */
   readonly deadlineMs?: number;
 }

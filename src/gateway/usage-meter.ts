@@ -64,7 +64,7 @@ export class CallPrices implements UsageCounts {
 }
 
 /** What a call is billed as. */
-interface SoldModel {
+export interface SoldModel {
   readonly provider: string;
   /** Of a deployment, the model behind it where its model route or virtual key names that. */
   readonly model: string;
@@ -125,21 +125,7 @@ export class UsageMeter implements BeforeApplicationShutdown {
         if (isUnpriced) this.assertAllowed(context, policies, estimate, sold);
         return policies;
       });
-    const { principal, request } = context;
-    const dimensions: UsageDimensions = {
-      organisationId: principal.organisationId,
-      workspaceId: facts.workspace_id ?? null,
-      apiKeyId: principal.id,
-      virtualKey: facts.virtual_key ?? null,
-      provider: facts.provider ?? null,
-      model: facts.model ?? null,
-      endpoint: facts.endpoint ?? '',
-      mcpServer: null,
-      mcpTool: null,
-      metadata: facts.metadata,
-      traceId: request.trace.traceId,
-      attempt: 1,
-    };
+    const dimensions = dimensionsOf(context, facts);
     const { USAGE_LEASE_MARGIN_MS: leaseMarginMs } = this.config;
     const timeoutMs = timeoutMsOf(context.virtualKey.credential.options, this.config);
     const { noteRoom } = use;
@@ -148,18 +134,31 @@ export class UsageMeter implements BeforeApplicationShutdown {
     return new MeteredCall(plan, context, this.store, this.clock, this.running);
   }
 
-  /** For a call whose cost has no bound before it is made. */
-  private assertNotLimited({ request }: ProviderContext, policies: readonly CompiledPolicy[], field: string): void {
+  /**
+   * For a call whose cost has no bound before it is made.
+   * @param field of the request that leaves it open, and what it lacks
+   * @throws GatewayError `usage_not_bounded`
+   */
+  assertNotLimited(
+    { request }: ProviderContext,
+    policies: readonly CompiledPolicy[],
+    field: string,
+    lack?: string,
+  ): void {
     const refusing = policies.filter(({ allowsUnbounded }) => !allowsUnbounded);
     const policy = refusing.find(({ enforced }) => enforced);
-    if (policy !== undefined) throw usageNotBounded(policy.id, field);
+    if (policy !== undefined) throw usageNotBounded(policy.id, field, lack);
     noteMonitored(request, 'usage_not_bounded', refusing);
   }
 
-  private assertAllowed(
+  /**
+   * For a call whose model has no price.
+   * @throws GatewayError `price_unknown`, `store_unavailable`
+   */
+  assertAllowed(
     { request }: ProviderContext,
     policies: readonly CompiledPolicy[],
-    { unit }: UsageEstimate,
+    { unit }: Pick<UsageEstimate, 'unit'>,
     { provider, model, prices }: SoldModel,
   ): void {
     const onCosts = policies.filter(({ unit }) => unit === 'cost');
@@ -180,6 +179,24 @@ function noteMonitored(
   if (monitor === undefined) return;
   facts.limit_monitored ??= result;
   facts.limit_monitored_policy ??= monitor.id;
+}
+
+/** The columns of the ledger for the first attempt of a use. */
+export function dimensionsOf({ principal, request }: ProviderContext, facts: PolicyAttributes): UsageDimensions {
+  return {
+    organisationId: principal.organisationId,
+    workspaceId: facts.workspace_id ?? null,
+    apiKeyId: principal.id,
+    virtualKey: facts.virtual_key ?? null,
+    provider: facts.provider ?? null,
+    model: facts.model ?? null,
+    endpoint: facts.endpoint ?? '',
+    mcpServer: null,
+    mcpTool: null,
+    metadata: facts.metadata,
+    traceId: request.trace.traceId,
+    attempt: 1,
+  };
 }
 
 /** What of a use policies read. */

@@ -49,6 +49,18 @@ export function readableMatches(
   return matchingPolicies(readable, facts);
 }
 
+/**
+ * Whether a call may fall under a policy, whatever its model is. One that cannot be read counts.
+ */
+export function mayBeLimited({ readable, unreadable }: CompiledPolicies, facts: PolicyAttributes): boolean {
+  return unreadable.length > 0 || readable.some((policy) => mayApply(policy, facts));
+}
+
+/** Whether a policy applies to a call, whatever its model is. */
+export function mayApply({ workspaceId, mayMatch }: CompiledPolicy, facts: PolicyAttributes): boolean {
+  return (workspaceId === null || workspaceId === facts.workspace_id) && mayMatch(facts);
+}
+
 export function isReadable(policy: UsagePolicy): boolean {
   return compilePolicies([policy]).readable.length === 1;
 }

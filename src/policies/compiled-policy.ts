@@ -21,6 +21,8 @@ export interface CompiledPolicy {
   /** Lets calls pass that have no bound. */
   readonly allowsUnbounded: boolean;
   readonly matches: Matches;
+  /** The same for a call whose model is not known yet. */
+  readonly mayMatch: Matches;
 }
 
 /** @throws Error when the row has content of another version, or content that was not written by the API */
@@ -43,6 +45,7 @@ export function compilePolicy(policy: UsagePolicy): CompiledPolicy {
     enforced: enforcement === 'strict',
     allowsUnbounded: unbounded === 'allow',
     matches: compileConditions(policy.conditions),
+    mayMatch: compileConditions(policy.conditions.filter(({ key }) => key !== 'model')),
   };
 }
 

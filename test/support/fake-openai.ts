@@ -13,7 +13,7 @@ export function batches(count: number): readonly Item[] {
     errors: null,
     input_file_id: 'file-abc123',
     completion_window: '24h',
-    status: 'completed',
+    status: 'in_progress',
     created_at,
     request_counts: { total: 100, completed: 95, failed: 5 },
     // A field that no document describes yet: the gateway must forward it.

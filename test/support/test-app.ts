@@ -45,6 +45,8 @@ export async function startTestApp(
     TOLLGATE_ADMIN_KEY: ADMIN_KEY,
     TOLLGATE_ENCRYPTION_KEY: ENCRYPTION_KEY,
     EGRESS_ALLOW: '127.0.0.1',
+    // No provider of a test gets a question that the test did not cause.
+    PROVIDER_JOB_CHECK_MS: '3600000',
     ...(REDIS_URL === undefined ? {} : { REDIS_URL }),
     ...settings,
   });

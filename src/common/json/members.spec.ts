@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { readMembers } from './members.js';
+import { memberText, readMembers } from './members.js';
 
 const NAMES = new Set(['model', 'n', 'stream_options']);
 
@@ -42,5 +42,18 @@ describe('readMembers', () => {
 
   it('refuses bytes that are not UTF-8', () => {
     expect(() => readMembers(Buffer.from('{"model":"\xff"}', 'latin1'), NAMES)).toThrow('not valid UTF-8');
+  });
+});
+
+describe('memberText', () => {
+  it.each([
+    ['{"url":"/x","body":{"a":[1,{"body":2}]}}', '{"a":[1,{"body":2}]}'],
+    ['{"body": "}" ,"b":1}', ' "}" '],
+    ['{"a":{"body":1}}', undefined],
+    ['{}', undefined],
+  ])('finds the body of %s', (json, text) => expect(memberText(Buffer.from(json), 'body')?.toString()).toBe(text));
+
+  it.each(['{"body":1,"body":2}', '{"body":1,"Body":2}', '{"body":1}{"body":2}'])('refuses %s', (json) => {
+    expect(() => memberText(Buffer.from(json), 'body')).toThrow('body');
   });
 });

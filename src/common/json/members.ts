@@ -43,6 +43,28 @@ export function readMembers(json: Buffer, names: ReadonlySet<string>): JsonObjec
   return members;
 }
 
+/**
+ * The JSON text of one member of the outermost object, whatever it is; undefined: there is none.
+ * @throws GatewayError `validation_failed` where it comes twice or in other case
+ */
+export function memberText(json: Buffer, name: string): Buffer | undefined {
+  const names = new Set([name]);
+  let text: Buffer | undefined;
+  let start: number | undefined;
+  walkJson(json, (token, at, depth, last) => {
+    if (depth !== 1) return true;
+    if (token === JSON_TOKEN.colon && nameAt(json, last, names) !== undefined) {
+      if (text !== undefined) throw invalidField(name, 'must not be there twice');
+      start = at + 1;
+    } else if (start !== undefined && (token === JSON_TOKEN.comma || token === JSON_TOKEN.closeBrace)) {
+      text = json.subarray(start, at);
+      start = undefined;
+    }
+    return true;
+  });
+  return text;
+}
+
 /** The name, when it is one that is read. */
 function nameAt(json: Buffer, last: Readonly<LastString>, names: ReadonlySet<string>): string | undefined {
   const found = textAt(json, last);

@@ -27,7 +27,7 @@ import type { Request, Response } from 'express';
 import { MayFail } from '../../common/errors/may-fail.decorator.js';
 import { StreamedBody } from '../../common/http/execution-context.js';
 import { CurrentProvider, type ProviderContext } from '../provider-context.decorator.js';
-import { ProviderRoute } from '../provider-route.decorator.js';
+import { MeteredByBound, ProviderRoute } from '../provider-route.decorator.js';
 import type { ResourceArea } from './resource-area.js';
 import { hasJsonBody, mayStreamEvents, methodOf, type RelayRoute } from './relay-route.js';
 import { relayQueryOf } from './relay-query.js';
@@ -94,6 +94,7 @@ function decoratorsOf({ headers = [] }: ResourceArea, route: RelayRoute): Method
     HttpCode(200),
     ProviderRoute(route.scope),
     ...(route.spends === true ? [MayFail('usage_limit_exceeded', 'usage_limit_unreadable')] : []),
+    ...(route.startsJob === true ? [MeteredByBound()] : []),
     ApiOperation({ summary: route.summary }),
     ApiHeaders([...headers, ...headersOf(route)]),
     ...parameters.map((parameter) => ApiParam({ name: parameter, type: String })),

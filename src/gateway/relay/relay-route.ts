@@ -62,6 +62,8 @@ interface Row {
    * fields of the body that do so, at any depth.
    */
   readonly spends?: true | readonly string[];
+  /** Starts a job that is metered, at the providers that a meter of its room names: it is reserved, and settled later. */
+  readonly startsJob?: true;
   /**
    * Where the models stand that do the work. `in_body`: in the field `model`, or elsewhere where that is absent. `elsewhere`: in a
    * file, or in another object. Absent: no model works, or the one with which the work started.

@@ -8,7 +8,11 @@ import { parseProviderJson, parseProviderResult, shapeToError } from '../../upst
 import { callerAccount } from '../../upstream/providers/caller-account.js';
 import { OfferedEndpoints } from '../../upstream/providers/offered-endpoints.js';
 import type { Provider, ProviderRequest } from '../../upstream/providers/provider.types.js';
-import type { UpstreamAnswer } from '../../upstream/upstream.types.js';
+import type { AttemptObserver, UpstreamAnswer } from '../../upstream/upstream.types.js';
+import type { DeferredCall } from '../deferred/deferred-call.js';
+import { DeferredCalls } from '../deferred/deferred-calls.js';
+import { DeferredMeters } from '../deferred/deferred-meter.js';
+import { JobKeeper } from '../deferred/job-keeper.js';
 import { ProviderCallService } from '../provider-call.service.js';
 import { assertEveryModelAllowed, assertModelAllowed, restrictsModels } from '../../model-routes/model-access.js';
 import type { ProviderContext } from '../provider-context.decorator.js';
@@ -52,6 +56,8 @@ export interface RelayRun extends Omit<RelayRequestParts, 'body'> {
   readonly context: ProviderContext;
   readonly request: Request;
   readonly response: Response;
+  /** Of the attempts to start a job. */
+  readonly observer?: AttemptObserver | undefined;
 }
 
 /** Runs one row of a table of routes against the provider of the request's virtual key. */
@@ -61,10 +67,13 @@ export class RelayService {
     private readonly calls: ProviderCallService,
     private readonly isolation: Isolation,
     private readonly limits: UsedUpLimits,
+    private readonly meters: DeferredMeters,
+    private readonly deferred: DeferredCalls,
+    private readonly keeper: JobKeeper,
     private readonly offered: OfferedEndpoints,
   ) {}
 
-  /** Announces an area. Its calls are relayed, and not metered. */
+  /** Announces an area. Its calls are relayed; meters announce those that they meter. */
   offer({ routes, providers }: ResourceArea): void {
     const endpoints = [...new Set(routes.map(endpointOf))];
     this.offered.add(
@@ -94,21 +103,51 @@ export class RelayService {
   }
 
   private async serve(run: RelayRun, provider: ResourceProvider, input: OperationInput): Promise<void> {
-    const { route, context, response } = run;
+    const { route, context, response, request } = run;
     const ownership = this.isolation.ownershipOf(context);
     // Only providers of OpenAI's API store the files that bodies name. Others name files in the customer's own storage.
     const objects = objectsOf(route);
     const guarded = provider.kind === 'relay' ? objects : { ...objects, uses: [], produces: [] };
     await this.isolation.assertOwn(ownership, guarded, input);
     // Lists and mapped operations may take many calls.
-    const timed = { ...run, context: this.calls.withOneDeadline(context) };
-    const answer = ownership.strict
-      ? await this.askStrictly(timed, provider, input, ownership)
-      : await this.ask(timed, provider, input, checkedBytes(context, input));
+    const account = callerAccount(context.virtualKey.credential.options, request.headers);
+    const timed = { ...run, context: this.calls.withOneDeadline({ ...context, account }) };
+    const answer = await this.started(timed, input, (current, bytes) =>
+      ownership.strict
+        ? this.askStrictly(current, provider, input, ownership)
+        : this.ask(current, provider, input, bytes),
+    );
     // The response was streamed to its end.
     if (answer === undefined) return undefined;
     await this.isolation.record(ownership, guarded, answer.json);
-    return replyJson(response, answer);
+    replyJson(response, answer);
+    const kind = objects.about?.kind ?? objects.lists;
+    if (kind !== undefined) void this.keeper.see(timed.context, kind, answer.json);
+    return undefined;
+  }
+
+  /** Runs an operation, and meters the job that it starts, if it starts one. */
+  private async started(
+    run: RelayRun,
+    input: OperationInput,
+    ask: (run: RelayRun, bytes: Buffer | undefined) => Promise<JsonAnswer | undefined>,
+  ): Promise<JsonAnswer | undefined> {
+    const { route, context } = run;
+    const { slug } = context.virtualKey.provider;
+    const meter = route.startsJob === true ? this.meters.ofOperation(route.operation, slug) : undefined;
+    if (meter === undefined) return ask(run, checkedBytes(context, input));
+    const call = await this.deferred.begin(context, meter, input.body ?? {});
+    let answer: JsonAnswer | undefined;
+    try {
+      // What was planned took its time.
+      const timed = { ...run, context: this.calls.withOneDeadline(context), observer: call };
+      answer = await ask(timed, bytesOf(call, context, input));
+    } catch (error) {
+      await this.deferred.failed(call, error);
+      throw error;
+    }
+    await this.deferred.succeeded(call, answer?.json);
+    return answer;
   }
 
   /** Runs an operation for an isolated caller: checks the objects of the request and records the new ones. */
@@ -152,7 +191,7 @@ export class RelayService {
     const json = hasJsonBody(route) ? bytes : undefined;
     const headers = {
       ...betaHeader(request.headers),
-      ...callerAccount(context.virtualKey.credential.options, request.headers),
+      ...context.account,
       ...rangeHeaders(route, request.headers),
       ...(key === undefined ? {} : { 'idempotency-key': key }),
     };
@@ -165,16 +204,21 @@ export class RelayService {
     const takesEvents = mayStreamEvents(route);
     if (route.kind === 'upload' || route.kind === 'download' || takesEvents) {
       const upload = route.kind === 'upload' ? request : undefined;
-      const answer = await this.calls.relay(context, operation, {
-        upload,
-        accept: request.headers.accept,
-        takesEvents,
-        sinkFor: streamTo(route, response),
-      });
+      const answer = await this.calls.relay(
+        context,
+        operation,
+        {
+          upload,
+          accept: request.headers.accept,
+          takesEvents,
+          sinkFor: streamTo(route, response),
+        },
+        run.observer,
+      );
       const { body } = answer;
       return body === undefined ? undefined : this.read(run, provider, input, { ...answer, body });
     }
-    return this.read(run, provider, input, await this.calls.run(context, operation));
+    return this.read(run, provider, input, await this.calls.run(context, operation, run.observer));
   }
 
   /** @throws GatewayError `not_found` while the object names no file */
@@ -184,9 +228,12 @@ export class RelayService {
     { objectPath, field }: NamedFile,
     input: OperationInput,
   ): Promise<string> {
-    const request = toProviderRequest({ kind: 'retrieve', path: objectPath }, input, undefined);
+    const target = toProviderRequest({ kind: 'retrieve', path: objectPath }, input, undefined);
+    const request = { ...target, headers: context.account };
     const answer = await this.calls.run(context, operationOf(route, undefined, request));
     const object = this.calls.readOrRefuse(context, answer, () => readObject(parseProviderResult(answer), 'body'));
+    const { about } = objectsOf(route);
+    if (about !== undefined) void this.keeper.see(context, about.kind, object);
     const id = object[field];
     if (typeof id === 'string') return id;
     const { status } = object;
@@ -254,6 +301,11 @@ function unsupportedOptions(
 ): UnsupportedOptions {
   const fields = provider.kind === 'mapped' ? (provider.leavesOut?.[operation] ?? []) : [];
   return { fields, query: hasApiVersion ? fields : [API_VERSION, ...fields] };
+}
+
+/** Of duplicate fields, the provider might read another file than the one that is reserved for. */
+function bytesOf(call: DeferredCall, context: ProviderContext, input: OperationInput): Buffer | undefined {
+  return call.reserved.length === 0 ? checkedBytes(context, input) : Buffer.from(JSON.stringify(input.body));
 }
 
 /** Of duplicate fields, the provider might read a model that was not checked. */

@@ -1,6 +1,7 @@
-import type { Request, Response } from 'express';
+import type { Request } from 'express';
 import { isObject, stringOrUndefined } from '../../common/json/read.js';
 import { contextOf, type RequestContext } from '../../telemetry/request-context.js';
+import type { AnswerHead } from '../answer-head.js';
 import type { Destination } from '../virtual-key.finder.js';
 
 /** The member of a body that decides where a call goes, besides its model. */
@@ -11,7 +12,7 @@ const FITS_A_HEADER = /^[\x20-\x7e]{1,512}$/;
 /** For the log line, and for the caller. */
 export function noteDestination(
   known: RequestContext,
-  answer: Pick<Response, 'setHeader'>,
+  answer: Pick<AnswerHead, 'setHeader'>,
   { virtualKey, model }: Pick<Destination, 'virtualKey' | 'model'>,
 ): void {
   known.facts.virtual_key = virtualKey.slug;

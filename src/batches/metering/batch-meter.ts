@@ -1,0 +1,127 @@
+// Batches of OpenAI's API. Source: https://platform.openai.com/docs/api-reference/batch, read 2026-11-28.
+import { Injectable } from '@nestjs/common';
+import { isObject, type JsonObject, readArray, readObject, stringOrUndefined } from '../../common/json/read.js';
+import { GatewayError } from '../../common/errors/gateway.error.js';
+import {
+  type DeferredMeter,
+  DeferredMeters,
+  type DoneCalls,
+  type JobPlan,
+} from '../../gateway/deferred/deferred-meter.js';
+import { ProviderCallService } from '../../gateway/provider-call.service.js';
+import type { ProviderContext } from '../../gateway/provider-context.decorator.js';
+import { usedIds } from '../../gateway/relay/object-ids.js';
+import { parseProviderResult } from '../../upstream/provider-error.js';
+import { OfferedEndpoints } from '../../upstream/providers/offered-endpoints.js';
+import { BATCH_PROVIDERS } from '../batch-providers.js';
+import { BatchPlan } from './batch-plan.js';
+import { BatchUsage, completedIn, usageOfBatch } from './batch-usage.js';
+import { TooLargeError } from './line-reader.js';
+import { ProviderFiles } from './provider-files.js';
+
+const ENDPOINT = 'batches';
+const FILE = 'input_file_id';
+/** The caller waits for it. */
+const MAX_PLAN_MS = 60_000;
+const MAX_RESULT_MS = 300_000;
+const NEWEST = { limit: '100' } as const;
+const OVER: ReadonlySet<unknown> = new Set(['completed', 'failed', 'expired', 'cancelled']);
+const WINDOW = /^(\d{1,3})([hd])$/;
+const HOUR_MS = 3_600_000;
+const DAY_HOURS = 24;
+
+/** Meters the batches of providers that speak OpenAI's API. */
+@Injectable()
+export class BatchMeter implements DeferredMeter {
+  readonly endpoint = ENDPOINT;
+  readonly operation = 'batches.create';
+  readonly kind = 'batch';
+  readonly mode = 'batch';
+
+  constructor(
+    private readonly calls: ProviderCallService,
+    private readonly files: ProviderFiles,
+    meters: DeferredMeters,
+    offered: OfferedEndpoints,
+  ) {
+    meters.add(this);
+    const metered = BATCH_PROVIDERS.filter(({ slug }) => this.isMeteredAt(slug));
+    offered.add(metered.map(({ slug: provider }) => ({ endpoint: ENDPOINT, provider, isMetered: true })));
+  }
+
+  /** Others keep the lines of a batch in the customer's own storage. */
+  isMeteredAt(provider: string): boolean {
+    return BATCH_PROVIDERS.some(({ kind, slug }) => kind === 'relay' && slug === provider);
+  }
+
+  async planOf(context: ProviderContext, body: JsonObject): Promise<JobPlan> {
+    const plan = new BatchPlan(context, stringOrUndefined(body['endpoint']));
+    const named = new Set(usedIds(body, FILE));
+    const [fileId] = named;
+    if (fileId === undefined || named.size > 1) {
+      plan.leaveOpen('it must name one file');
+      return plan.plan;
+    }
+    try {
+      await this.files.eachLine(context, fileId, MAX_PLAN_MS, (line, number) => plan.addLine(line, number));
+    } catch (error) {
+      plan.leaveOpen(reasonOf(error));
+    }
+    return plan.plan;
+  }
+
+  traitsOf(body: JsonObject): JsonObject {
+    return { [FILE]: body[FILE] };
+  }
+
+  lifetimeMs({ completion_window: window }: JsonObject): number {
+    const [, count = DAY_HOURS, unit] = WINDOW.exec(stringOrUndefined(window) ?? '') ?? [];
+    return Number(count) * (unit === 'd' ? DAY_HOURS : 1) * HOUR_MS;
+  }
+
+  async read(context: ProviderContext, upstreamId: string | null): Promise<readonly JsonObject[]> {
+    const path = upstreamId === null ? '/batches' : `/batches/${encodeURIComponent(upstreamId)}`;
+    const query = upstreamId === null ? NEWEST : {};
+    const request = { method: 'GET', path, query, headers: context.account, bytes: undefined } as const;
+    const answer = await this.calls.run(context, {
+      operation: upstreamId === null ? 'batches.list' : 'batches.retrieve',
+      model: undefined,
+      request,
+      retry: 'idempotent',
+    });
+    const json = this.calls.readOrRefuse(context, answer, () => readObject(parseProviderResult(answer), 'body'));
+    const found = upstreamId === null ? readArray(json['data'], 'body.data').filter(isObject) : [json];
+    const provider = BATCH_PROVIDERS.find(({ slug }) => slug === context.virtualKey.provider.slug);
+    const { normalise = asItIs } = provider?.kind === 'relay' ? provider : {};
+    return found.map(normalise);
+  }
+
+  isOver({ status }: JsonObject): boolean {
+    return OVER.has(status);
+  }
+
+  async usageOf(
+    context: ProviderContext,
+    batch: JsonObject,
+    isSumEnough: (model: string | undefined) => Promise<boolean>,
+  ): Promise<readonly DoneCalls[] | undefined> {
+    const sum = usageOfBatch(batch);
+    const model = stringOrUndefined(batch['model']);
+    if (sum !== undefined && (await isSumEnough(model))) return [{ model, calls: [sum] }];
+    const fileId = batch['output_file_id'];
+    if (typeof fileId !== 'string') return (completedIn(batch) ?? 0) === 0 ? [] : undefined;
+    const usage = new BatchUsage();
+    await this.files.eachLine(context, fileId, MAX_RESULT_MS, (line) => usage.addLine(line));
+    return usage.done;
+  }
+}
+
+function asItIs(batch: JsonObject): JsonObject {
+  return batch;
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof TooLargeError) return error.message;
+  const status = error instanceof GatewayError ? error.provider?.status : undefined;
+  return status === undefined ? 'the file cannot be read' : `the file cannot be read: ${status}`;
+}

@@ -1,0 +1,61 @@
+import {
+  isObject,
+  type JsonObject,
+  numberOrUndefined,
+  parseForeignJson,
+  stringOrUndefined,
+} from '../../common/json/read.js';
+import type { DoneCalls } from '../../gateway/deferred/deferred-meter.js';
+import { readChatUsage, usageMemberOf } from '../../inference/dialects/openai-chat/chat-usage.js';
+import { readResponsesUsage } from '../../inference/dialects/openai-responses/responses-usage.js';
+import type { Counts } from '../../usage/units.js';
+
+/** The usage of all calls of a batch; undefined where the provider does not report it. */
+export function usageOfBatch(batch: JsonObject): Counts | undefined {
+  const counts = usageIn(batch);
+  const isZero = Object.values(counts ?? {}).every((count) => (count ?? 0) === 0);
+  // Some servers write zeros where they count nothing.
+  return isZero && completedIn(batch) !== 0 ? undefined : counts;
+}
+
+/** How many calls have succeeded; undefined: the batch does not say it. */
+export function completedIn({ request_counts: counts }: JsonObject): number | undefined {
+  return isObject(counts) ? numberOrUndefined(counts['completed']) : undefined;
+}
+
+/** Gathers what the lines of a batch's output file say that its calls have used. */
+export class BatchUsage {
+  readonly #models = new Map<string | undefined, Counts[]>();
+  #isWhole = true;
+
+  addLine(line: Buffer): void {
+    const result = parseForeignJson(line);
+    const response = isObject(result) ? result['response'] : undefined;
+    if (!isObject(response)) {
+      // A call that was not made has an error in its place.
+      this.#isWhole &&= isObject(result) && isObject(result['error']);
+      return;
+    }
+    const { status_code: status, body } = response;
+    if (typeof status === 'number' && (status < 200 || status > 299)) return;
+    const counts = isObject(body) ? usageIn(body) : undefined;
+    if (!isObject(body) || counts === undefined) {
+      this.#isWhole = false;
+      return;
+    }
+    const model = stringOrUndefined(body['model']);
+    const calls = this.#models.get(model) ?? [];
+    calls.push(counts);
+    this.#models.set(model, calls);
+  }
+
+  /** undefined: some of it is not known. */
+  get done(): readonly DoneCalls[] | undefined {
+    return this.#isWhole ? [...this.#models].map(([model, calls]) => ({ model, calls })) : undefined;
+  }
+}
+
+/** Chats and embeddings have other names for their figures than responses, and than batches as a whole. */
+function usageIn(body: JsonObject): Counts | undefined {
+  return readResponsesUsage(body) ?? readChatUsage(usageMemberOf(body));
+}

@@ -1,0 +1,58 @@
+import { finished } from 'node:stream/promises';
+import { Injectable } from '@nestjs/common';
+import { UNHEARD } from '../../gateway/answer-head.js';
+import { ProviderCallService } from '../../gateway/provider-call.service.js';
+import type { ProviderContext } from '../../gateway/provider-context.decorator.js';
+import { fileContentRequest } from '../../gateway/relay/relay-input.js';
+import { LineReader } from './line-reader.js';
+
+/** OpenAI takes batches of 200 MB and 50,000 lines; the results of one may be larger. */
+const BOUNDS = { bytes: 1_073_741_824, lineBytes: 33_554_432, lines: 100_000 } as const;
+
+/** Reads files at the provider of a virtual key. */
+@Injectable()
+export class ProviderFiles {
+  constructor(private readonly calls: ProviderCallService) {}
+
+  /**
+   * Reads a file line by line.
+   * @param onLine what it throws ends the reading
+   * @throws what `onLine` or the provider failed with; TooLargeError; Error after the time
+   */
+  async eachLine(
+    context: ProviderContext,
+    fileId: string,
+    maxMs: number,
+    onLine: (line: Buffer, number: number) => void,
+  ): Promise<void> {
+    const reader = new LineReader(onLine, BOUNDS);
+    const isRead = finished(reader);
+    // The one that waits for the call hears of it.
+    isRead.catch(() => undefined);
+    const timer = setTimeout(() => reader.destroy(new Error(`not read within ${maxMs} ms`)), maxMs);
+    try {
+      const operation = {
+        operation: 'files.content',
+        model: undefined,
+        request: { ...fileContentRequest(fileId), headers: context.account },
+      };
+      const call = this.calls.relay(
+        { ...context, answer: UNHEARD },
+        { ...operation, retry: 'idempotent' },
+        { sinkFor: ({ status }) => (status >= 200 && status <= 299 ? reader : undefined), retry: 'idempotent' },
+      );
+      const { body } = await Promise.race([call, neverUnless(isRead)]);
+      if (body !== undefined) reader.end(body);
+      await isRead;
+    } finally {
+      clearTimeout(timer);
+      reader.destroy();
+    }
+  }
+}
+
+/** Rejects with what the reading fails with: the call would say that its receiver has left. */
+async function neverUnless(isRead: Promise<void>): Promise<never> {
+  await isRead;
+  return new Promise(() => undefined);
+}

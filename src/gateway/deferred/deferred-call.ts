@@ -1,0 +1,28 @@
+import type { AttemptObserver, UpstreamAttempt } from '../../upstream/upstream.types.js';
+import type { Reservation } from '../../usage/usage-store.types.js';
+import { type AttemptResult, outcomeOfAttempt } from '../attempt-result.js';
+import type { NewJob } from './provider-job.store.js';
+
+/** The request that starts a job: what is reserved for it, and how its attempts ended. */
+export class DeferredCall implements AttemptObserver {
+  #result: AttemptResult = 'nothing_sent';
+
+  constructor(
+    readonly job: NewJob,
+    /** Those of its parts that limits apply to. */
+    readonly reserved: readonly Reservation[],
+    /** The others. */
+    readonly unlimited: readonly Reservation[],
+    /** false: the database is away, and nothing is known of the job. */
+    readonly isRecorded: boolean,
+  ) {}
+
+  after(attempt: UpstreamAttempt): void {
+    this.#result = outcomeOfAttempt(attempt);
+  }
+
+  /** Of the last attempt. */
+  get result(): AttemptResult {
+    return this.#result;
+  }
+}

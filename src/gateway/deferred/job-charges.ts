@@ -1,0 +1,116 @@
+import { Injectable } from '@nestjs/common';
+import { GatewayError } from '../../common/errors/gateway.error.js';
+import type { JsonObject } from '../../common/json/read.js';
+import { uuidv7 } from '../../common/uuid.js';
+import { canonicalModel } from '../../usage/model-names.js';
+import type { Price } from '../../usage/prices/price.types.js';
+import { type Counts, fromQuantitiesJson, QUANTITY_UNITS } from '../../usage/units.js';
+import type { AttemptOutcome, FigureSource } from '../../usage/usage-store.types.js';
+import { isCountable } from '../../usage/usage-work.js';
+import { aboveBound } from '../call-cost.js';
+import { pricedModel, type ProviderContext } from '../provider-context.decorator.js';
+import { CallPrices } from '../usage-meter.js';
+import type { DeferredMeter, DoneCalls } from './deferred-meter.js';
+import { costOfCalls, isSumEnough } from './many-calls.js';
+import { figuresJson, type JobPart, type PartCharge, type ProviderJob } from './provider-job.entity.js';
+
+/** What one part of a job has done. */
+interface Share {
+  readonly part: Pick<JobPart, 'id' | 'model' | 'bound' | 'isBounded'>;
+  readonly calls: readonly Counts[];
+}
+
+/** Finds out what the parts of a job are charged. */
+@Injectable()
+export class JobCharges {
+  constructor(private readonly prices: CallPrices) {}
+
+  /**
+   * Of a job that is over.
+   * @throws what reading its usage failed with
+   */
+  async ofResult(
+    job: ProviderJob,
+    meter: DeferredMeter,
+    context: ProviderContext,
+    object: JsonObject,
+  ): Promise<readonly PartCharge[]> {
+    const [first, ...others] = job.parts;
+    const done = await meter.usageOf(context, object, async (named) => {
+      const model = first?.model ?? named;
+      if (others.length > 0 || model === undefined) return false;
+      return isSumEnough(await this.pricesOf(job, context, model));
+    });
+    const shares = done === undefined ? undefined : sharesOf(job, done);
+    if (shares === undefined) return boundsOf(job, 'computed', 'answered');
+    return Promise.all(shares.map((share) => this.charge(job, meter, context, share)));
+  }
+
+  private async charge(
+    job: ProviderJob,
+    { mode }: DeferredMeter,
+    context: ProviderContext,
+    { part: { id, model, bound, isBounded }, calls }: Share,
+  ): Promise<PartCharge> {
+    const prices = model === null ? [] : await this.pricesOf(job, context, model);
+    const { figures, rate } = costOfCalls({ unit: 'input', mode, calls }, prices);
+    const above = isBounded ? aboveBound(figures.quantities, fromQuantitiesJson(bound.quantities)) : undefined;
+    if (above !== undefined) this.prices.countAboveBound(job.provider, above);
+    if (above === 'capped' || !isCountable(figures))
+      return { id, model, ...bound, source: 'capped', outcome: 'answered' };
+    this.prices.countCharged(job.provider, figures.quantities);
+    const source = calls.length === 0 ? 'computed' : 'provider';
+    return { id, model, ...figuresJson(figures), rate, source, outcome: 'answered' };
+  }
+
+  /** As they were when the job was admitted. */
+  private async pricesOf(job: ProviderJob, context: ProviderContext, model: string): Promise<readonly Price[]> {
+    const priced = pricedModel(context, model);
+    const found = await this.prices.pricesFor(job.organisationId, job.provider, priced, job.at, QUANTITY_UNITS);
+    if (found === undefined) throw new GatewayError('store_unavailable', { reason: 'prices' });
+    return found;
+  }
+}
+
+/** The bound of each part, where what it has used is not known. */
+export function boundsOf(
+  { parts }: Pick<ProviderJob, 'parts'>,
+  source: FigureSource,
+  outcome: AttemptOutcome,
+): readonly PartCharge[] {
+  return parts.map(({ id, model, bound }) => ({ id, model, ...bound, source, outcome }));
+}
+
+/** What was done, by part; undefined where it cannot be said of which part it is. */
+function sharesOf({ parts, provider }: ProviderJob, done: readonly DoneCalls[]): readonly Share[] | undefined {
+  const [only, ...others] = parts;
+  if (only === undefined) return [];
+  if (others.length === 0) {
+    const all = done.flatMap(({ calls }) => calls);
+    if (only.isReserved || done.length === 0) return [{ part: only, calls: all }];
+    // No reservation says what the model is, so each has a row of its own.
+    return done.map(({ model = only.model, calls }, index) => ({
+      part: { ...only, model, id: index === 0 ? only.id : uuidv7(new Date()) },
+      calls,
+    }));
+  }
+  const owners = done.map(({ model }) => partOf(parts, provider, model));
+  if (owners.includes(undefined)) return undefined;
+  return parts.map((part) => ({
+    part,
+    calls: done.flatMap(({ calls }, index) => (owners[index] === part ? calls : [])),
+  }));
+}
+
+/** The part of a model. An answer may name a version of it: `gpt-4o-mini-2024-07-18`. */
+function partOf(parts: readonly JobPart[], provider: string, model: string | undefined): JobPart | undefined {
+  if (model === undefined) return undefined;
+  const answered = canonicalModel(provider, model);
+  let best: JobPart | undefined;
+  for (const part of parts) {
+    const own = canonicalModel(provider, part.model ?? '');
+    const isMeant = answered === own || answered.startsWith(`${own}-`);
+    if (isMeant && own.length > (best?.model?.length ?? 0)) best = part;
+  }
+  return best;
+}

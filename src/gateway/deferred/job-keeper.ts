@@ -1,0 +1,246 @@
+import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import type { Principal } from '../../access/principal.js';
+import { describeDefect } from '../../common/errors/describe-error.js';
+import { GatewayError } from '../../common/errors/gateway.error.js';
+import { NEVER_ABORTED } from '../../common/http/client-connection.js';
+import { isObject, type JsonObject, numberOrUndefined, stringOrUndefined } from '../../common/json/read.js';
+import { RunningCalls } from '../../common/running-calls.js';
+import { Clock } from '../../common/time/clock.js';
+import { WakeableLoop } from '../../common/time/wakeable-loop.js';
+import { AppConfig } from '../../config/environment.js';
+import { LOGGER, type Logger } from '../../telemetry/logger.js';
+import { RequestContext } from '../../telemetry/request-context.js';
+import { readTraceHeaders } from '../../telemetry/trace-headers.js';
+import { canonicalModel } from '../../usage/model-names.js';
+import { fromQuantitiesJson } from '../../usage/units.js';
+import { USAGE_STORE } from '../../usage/usage-store.token.js';
+import type { UsageStore } from '../../usage/usage-store.types.js';
+import { VirtualKeyCache } from '../../virtual-keys/virtual-key.cache.js';
+import { UNHEARD } from '../answer-head.js';
+import { ProviderCallService } from '../provider-call.service.js';
+import type { ProviderContext } from '../provider-context.decorator.js';
+import { Isolation } from '../relay/isolation.js';
+import { answeredIds } from '../relay/object-ids.js';
+import type { ProviderObjectKind } from '../relay/relay-route.js';
+import { type DeferredMeter, DeferredMeters } from './deferred-meter.js';
+import { boundsOf, JobCharges } from './job-charges.js';
+import type { PartCharge, ProviderJob } from './provider-job.entity.js';
+import { ProviderJobStore } from './provider-job.store.js';
+
+const MAX_RUNNING = 8;
+/** Longer than any look at a job takes: one that is not back by then was left behind by a gateway that died. */
+const LEASE_MS = 600_000;
+/** Of the age of a job, between two looks at it. */
+const SHARE_OF_AGE = 0.05;
+const MAX_PAUSE_MS = 600_000;
+/** A job that takes longer than it may is looked after for so long at a time. */
+const RENEWED_MS = 2 * 3_600_000;
+const LONGEST_MS = 30 * 86_400_000;
+/** How far the clock of a provider may be behind. */
+const CLOCK_SKEW_MS = 120_000;
+const FORGET_AFTER_MS = 30 * 86_400_000;
+const END_MS = 5_000;
+
+/** Looks after jobs until they are settled, on every replica at once: each job is looked at by one of them at a time. */
+@Injectable()
+export class JobKeeper implements OnApplicationBootstrap, BeforeApplicationShutdown {
+  private readonly loop: WakeableLoop;
+  private readonly running = new RunningCalls();
+  private runningCount = 0;
+  private isFailing = false;
+
+  constructor(
+    private readonly jobs: ProviderJobStore,
+    private readonly meters: DeferredMeters,
+    private readonly charges: JobCharges,
+    private readonly calls: ProviderCallService,
+    private readonly isolation: Isolation,
+    private readonly virtualKeys: VirtualKeyCache,
+    @Inject(USAGE_STORE) private readonly store: UsageStore,
+    private readonly clock: Clock,
+    private readonly config: AppConfig,
+    @Inject(LOGGER) private readonly logger: Pick<Logger, 'warn' | 'error'>,
+  ) {
+    this.loop = new WakeableLoop(() => this.turn(), Math.min(config.PROVIDER_JOB_CHECK_MS, 5_000));
+  }
+
+  onApplicationBootstrap(): void {
+    this.loop.wake();
+  }
+
+  async beforeApplicationShutdown(): Promise<void> {
+    await this.loop.stop();
+    await this.running.idle(END_MS);
+  }
+
+  /** Someone has read these objects: jobs that are over by now are settled at once. Never rejects. */
+  async see(context: ProviderContext, kind: ProviderObjectKind, answer: unknown): Promise<void> {
+    const meter = this.meters.ofKind(kind);
+    if (meter === undefined) return;
+    const over = objectsIn(answer).filter((object) => meter.isOver(object));
+    const ids = over.flatMap((object) => answeredIds(object, 'id'));
+    if (ids.length === 0) return;
+    try {
+      const owner = {
+        ...this.isolation.ownershipOf(context),
+        virtualKeyId: context.virtualKey.id,
+        account: context.account ?? {},
+      };
+      if ((await this.jobs.hasten(owner, kind, ids, this.clock.now())) > 0) this.loop.wake();
+    } catch (error) {
+      this.logger.warn({ event: 'provider_job_not_hastened', kind, error: describeDefect(error) });
+    }
+  }
+
+  private async turn(): Promise<void> {
+    try {
+      const now = this.clock.now();
+      const free = MAX_RUNNING - this.runningCount;
+      const claimed = free > 0 ? await this.jobs.claim(now, new Date(now.getTime() + LEASE_MS), free) : [];
+      for (const job of claimed) void this.look(job);
+      await this.jobs.forgetSettled(new Date(now.getTime() - FORGET_AFTER_MS));
+      this.isFailing = false;
+    } catch (error) {
+      // Once an outage.
+      if (!this.isFailing) this.logger.error({ event: 'provider_jobs_failed', error: describeDefect(error) });
+      this.isFailing = true;
+    }
+  }
+
+  /** Never rejects. */
+  private async look(job: ProviderJob): Promise<void> {
+    this.running.begin();
+    this.runningCount += 1;
+    try {
+      await this.lookAfter(job);
+    } catch (error) {
+      const event = 'provider_job_not_read';
+      const code = error instanceof GatewayError ? error.code : undefined;
+      this.logger.warn({
+        event,
+        job_id: job.id,
+        kind: job.kind,
+        provider: job.provider,
+        code,
+        error: describeDefect(error),
+      });
+      await this.putOff(job).catch(() => undefined);
+    } finally {
+      this.runningCount -= 1;
+      this.running.end();
+    }
+    // There is room for another one now.
+    this.loop.wake();
+  }
+
+  private async lookAfter(job: ProviderJob): Promise<void> {
+    if (job.charges !== null) return this.settle(job, job.charges);
+    const meter = this.meters.ofKind(job.kind);
+    if (meter === undefined) return this.putOff(job);
+    // Nothing was seen of its end: the provider may have done all of it.
+    if (job.endsAt < this.clock.now()) return this.decide(job, boundsOf(job, 'presumed', 'unknown'));
+    const context = await this.contextOf(job);
+    const object = await this.find(job, meter, context);
+    if (object === undefined) return this.putOff(job);
+    if (!meter.isOver(object)) return this.keep(job);
+    await this.decide(job, await this.charges.ofResult(job, meter, context, object));
+  }
+
+  /** The provider's object; undefined: it is not known which one it is. */
+  private async find(
+    job: ProviderJob,
+    meter: DeferredMeter,
+    context: ProviderContext,
+  ): Promise<JsonObject | undefined> {
+    const objects = await meter.read(context, job.upstreamId);
+    if (job.upstreamId !== null) return objects[0];
+    const candidates = objects.filter((object) => isCandidate(job, object));
+    const ids = candidates.flatMap(({ id }) => stringOrUndefined(id) ?? []);
+    const others = await this.jobs.known(job, ids);
+    // Lists begin with the newest.
+    const found = candidates.findLast(({ id }) => typeof id === 'string' && !others.has(id));
+    const id = stringOrUndefined(found?.['id']);
+    if (id === undefined || !(await this.jobs.identify(job.id, id, this.clock.now()))) return undefined;
+    return found;
+  }
+
+  private async decide(job: ProviderJob, charges: readonly PartCharge[]): Promise<void> {
+    await this.settle(job, await this.jobs.decide(job, charges));
+  }
+
+  /** To settle a part again changes nothing. */
+  private async settle(job: ProviderJob, charges: readonly PartCharge[]): Promise<void> {
+    const { at, provider, dimensions } = job;
+    for (const { id, model, costNano, quantities, rate, source, outcome } of charges) {
+      const figures = { costNano: BigInt(costNano), quantities: fromQuantitiesJson(quantities) };
+      const named = { ...dimensions, model: model === null ? null : canonicalModel(provider, model) };
+      const reservation = { id, at, leaseMs: 0, dimensions: named, bound: figures, rate, charges: [] };
+      await this.store.settle({ reservation, figures, source, outcome, rate, firstTokenMs: null });
+    }
+    await this.jobs.close(job, this.clock.now());
+  }
+
+  /** The job goes on: what is reserved for it stays so. */
+  private async keep(job: ProviderJob): Promise<void> {
+    const now = this.clock.now().getTime();
+    const endsAt = new Date(Math.max(job.endsAt.getTime(), now + RENEWED_MS));
+    if (endsAt > job.endsAt && endsAt.getTime() < job.at.getTime() + LONGEST_MS) {
+      for (const { id, isReserved, bound } of job.parts) {
+        if (!isReserved) continue;
+        const figures = { costNano: BigInt(bound.costNano), quantities: fromQuantitiesJson(bound.quantities) };
+        const { at, dimensions } = job;
+        const reservation = { id, at, leaseMs: 0, dimensions, bound: figures, rate: bound.rate, charges: [] };
+        await this.store.extend({ reservation, bound: figures, expiresAt: endsAt });
+      }
+      await this.jobs.prolong(job, endsAt);
+    }
+    await this.putOff(job);
+  }
+
+  private async putOff(job: ProviderJob): Promise<void> {
+    const now = this.clock.now().getTime();
+    const age = now - job.at.getTime();
+    const pauseMs = Math.max(this.config.PROVIDER_JOB_CHECK_MS, Math.min(age * SHARE_OF_AGE, MAX_PAUSE_MS));
+    await this.jobs.putOff(job, new Date(now + pauseMs));
+  }
+
+  /** @throws GatewayError `virtual_key_not_found`, `secret_unavailable` */
+  private async contextOf({
+    organisationId,
+    virtualKeyId,
+    account,
+    dimensions,
+  }: ProviderJob): Promise<ProviderContext> {
+    const principal: Principal = {
+      kind: 'api_key',
+      id: dimensions.apiKeyId ?? '',
+      organisationId,
+      workspaceId: null,
+      scopes: new Set(),
+      user: null,
+      enforcedMetadata: {},
+      defaultMetadata: {},
+      rateLimits: [],
+      expiresAt: null,
+    };
+    const virtualKey = await this.virtualKeys.findById(principal, virtualKeyId, this.clock.now().getTime());
+    if (virtualKey === undefined) throw new GatewayError('virtual_key_not_found');
+    const request = new RequestContext(readTraceHeaders({}), NEVER_ABORTED);
+    const context = { principal, virtualKey, modelNames: undefined, strict: false, bytes: undefined, request };
+    return this.calls.withOneDeadline({ ...context, account, answer: UNHEARD });
+  }
+}
+
+/** Whether an object of the provider can be the one that an unanswered request has made. */
+function isCandidate({ traits, at }: ProviderJob, object: JsonObject): boolean {
+  const createdAt = numberOrUndefined(object['created_at']);
+  if (createdAt === undefined || createdAt * 1_000 < at.getTime() - CLOCK_SKEW_MS) return false;
+  return Object.entries(traits).every(([name, value]) => object[name] === value);
+}
+
+/** A list has its objects in `data`. */
+function objectsIn(answer: unknown): readonly JsonObject[] {
+  if (!isObject(answer)) return [];
+  const { data } = answer;
+  return Array.isArray(data) ? data.filter(isObject) : [answer];
+}

@@ -1,0 +1,76 @@
+import { pricesThatApply, dearestPrices, rateOf } from '../../usage/prices/cost.js';
+import type { AppliedRate, Price, PriceMode } from '../../usage/prices/price.types.js';
+import { addQuantities, type Counts, NO_QUANTITIES, type Quantities, type QuantityUnit } from '../../usage/units.js';
+import type { UsageFigures } from '../../usage/usage-store.types.js';
+import { figuresAt, isWhollyPriced, quantitiesOf } from '../call-cost.js';
+
+/** Calls that are made later, all in one mode. */
+export interface ManyCalls {
+  /** What the provider bills by. */
+  readonly unit: QuantityUnit;
+  readonly mode: PriceMode;
+  /** Of each call. */
+  readonly calls: readonly Counts[];
+}
+
+export interface ManyCallsCost {
+  readonly isPriced: boolean;
+  readonly figures: UsageFigures;
+  readonly rate: AppliedRate;
+}
+
+const NO_PRICES: readonly Price[] = [];
+
+/** What the calls cost at most. */
+export function boundOfCalls({ unit, mode, calls }: ManyCalls, prices: readonly Price[]): ManyCallsCost {
+  const isPriced = calls.every((counts) => isWhollyPriced({ unit, counts }, prices));
+  const counting = isPriced ? prices : NO_PRICES;
+  const sum = sumOfCalls(calls, (quantities) => dearestPrices(counting, [mode], quantities));
+  return { isPriced, figures: sum.figures, rate: rateOf(sum.applied, mode) };
+}
+
+/** What the calls cost by their reports. */
+export function costOfCalls({ unit, mode, calls }: ManyCalls, prices: readonly Price[]): ManyCallsCost {
+  const isPriced = calls.every((counts) => isWhollyPriced({ unit, counts }, prices));
+  const counting = isPriced ? prices : NO_PRICES;
+  const sum = sumOfCalls(calls, (quantities) => pricesThatApply(counting, mode, quantities));
+  return { isPriced, figures: sum.figures, rate: rateOf(sum.applied, mode) };
+}
+
+/** Whether the sum of the calls says what they cost: not where the price of a call depends on its size. */
+export function isSumEnough(prices: readonly Price[]): boolean {
+  return prices.every(({ minInputTokens, unit }) => minInputTokens === 0 && unit !== 'request');
+}
+
+/** Calls with the same prices. */
+interface Group {
+  readonly prices: readonly Price[];
+  quantities: Quantities;
+  calls: number;
+}
+
+/** Each call counts in the tier that its own input reaches. All that have the same prices are rounded once. */
+function sumOfCalls(
+  calls: readonly Counts[],
+  pricesOf: (quantities: Quantities) => readonly Price[],
+): { readonly figures: UsageFigures; readonly applied: readonly Price[] } {
+  const groups = new Map<string, Group>();
+  for (const counts of calls) {
+    const quantities = quantitiesOf(counts);
+    const prices = pricesOf(quantities);
+    const key = prices.map(({ id, unit }) => `${id} ${unit}`).join();
+    const group = groups.get(key) ?? { prices, quantities: NO_QUANTITIES, calls: 0 };
+    group.quantities = addQuantities(group.quantities, quantities);
+    group.calls += 1;
+    groups.set(key, group);
+  }
+  let figures: UsageFigures = { costNano: 0n, quantities: NO_QUANTITIES };
+  const applied = new Map<string, Price>();
+  for (const { prices, quantities, calls: count } of groups.values()) {
+    const { costNano, quantities: counted } = figuresAt(quantities, prices, count);
+    const all = addQuantities(figures.quantities, counted);
+    figures = { costNano: figures.costNano + costNano, quantities: all };
+    for (const price of prices) applied.set(price.id, price);
+  }
+  return { figures, applied: [...applied.values()] };
+}

@@ -1,0 +1,129 @@
+import { Injectable } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { In, IsNull, LessThan, type Repository } from 'typeorm';
+import { violatedUniqueIndex } from '../../database/database-errors.js';
+import type { ProviderObjectKind } from '../relay/relay-route.js';
+import { type PartCharge, ProviderJob } from './provider-job.entity.js';
+
+export type NewJob = Omit<ProviderJob, 'upstreamId' | 'charges' | 'claimId' | 'settledAt' | 'nextCheckAt'> & {
+  readonly nextCheckAt: Date;
+};
+
+/** Whose jobs are meant: those of an account at a provider, and how it is reached. */
+export type JobOwner = Pick<ProviderJob, 'organisationId' | 'provider' | 'server' | 'virtualKeyId' | 'account'>;
+
+/** The jobs of all gateways of one database. One gateway at a time looks after a job. */
+@Injectable()
+export class ProviderJobStore {
+  constructor(@InjectRepository(ProviderJob) private readonly jobs: Repository<ProviderJob>) {}
+
+  async add(job: NewJob): Promise<void> {
+    await this.jobs.query(INSERT, [
+      job.id,
+      job.organisationId,
+      job.kind,
+      job.virtualKeyId,
+      job.provider,
+      job.server,
+      JSON.stringify(job.traits),
+      JSON.stringify(job.dimensions),
+      JSON.stringify(job.parts),
+      job.at,
+      job.endsAt,
+      job.nextCheckAt,
+      JSON.stringify(job.account),
+    ]);
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.jobs.delete({ id });
+  }
+
+  /**
+   * Notes the id that the provider has given to a job. Whether it is this job's alone: a create that is repeated with the same
+   * `Idempotency-Key` makes no other job.
+   */
+  async identify(id: string, upstreamId: string, nextCheckAt: Date): Promise<boolean> {
+    try {
+      await this.jobs.update({ id, upstreamId: IsNull() }, { upstreamId, nextCheckAt });
+      return true;
+    } catch (error) {
+      if (violatedUniqueIndex(error) === undefined) throw error;
+      return false;
+    }
+  }
+
+  /** Those of the ids that jobs have. */
+  async known({ organisationId, provider, server }: JobOwner, ids: readonly string[]): Promise<ReadonlySet<string>> {
+    const where = { organisationId, provider, server, upstreamId: In([...ids]) };
+    const found = await this.jobs.find({ select: { id: true, upstreamId: true }, where });
+    return new Set(found.flatMap(({ upstreamId }) => upstreamId ?? []));
+  }
+
+  /** Jobs that are due, from now on this gateway's to look after, until the end of its lease. */
+  async claim(now: Date, leaseEnd: Date, most: number): Promise<readonly ProviderJob[]> {
+    const [rows]: readonly [readonly { readonly id: string; readonly claim: string }[], number] = await this.jobs.query(
+      CLAIM,
+      [now, leaseEnd, most],
+    );
+    if (rows.length === 0) return [];
+    const claims = new Set(rows.map(({ claim }) => claim));
+    const found = await this.jobs.findBy({ id: In(rows.map(({ id }) => id)) });
+    return found.filter(({ claimId }) => claimId !== null && claims.has(claimId));
+  }
+
+  /** Looks at a claimed job again at that time. */
+  async putOff({ id, claimId }: ProviderJob, nextCheckAt: Date): Promise<void> {
+    if (claimId !== null) await this.jobs.update({ id, claimId }, { nextCheckAt, claimId: null });
+  }
+
+  /** Looks after a job until then. */
+  async prolong({ id }: ProviderJob, endsAt: Date): Promise<void> {
+    await this.jobs.update({ id }, { endsAt });
+  }
+
+  /** Jobs that are over, as someone has seen: looked at now, the way that they were seen. */
+  async hasten(owner: JobOwner, kind: ProviderObjectKind, ids: readonly string[], now: Date): Promise<number> {
+    const { organisationId, provider, server, virtualKeyId, account } = owner;
+    const how = [virtualKeyId, JSON.stringify(account)];
+    const parameters = [now, ...how, organisationId, provider, server, kind, [...ids]];
+    const [, affected]: readonly [unknown, number] = await this.jobs.query(HASTEN, parameters);
+    return affected;
+  }
+
+  /** What a job is charged: the first that is written down counts, also for another that settles it. */
+  async decide({ id }: ProviderJob, charges: readonly PartCharge[]): Promise<readonly PartCharge[]> {
+    await this.jobs.query(DECIDE, [id, JSON.stringify(charges)]);
+    return (await this.jobs.findOneByOrFail({ id })).charges ?? charges;
+  }
+
+  async close({ id }: ProviderJob, settledAt: Date): Promise<void> {
+    await this.jobs.update({ id }, { settledAt, nextCheckAt: null, claimId: null });
+  }
+
+  async forgetSettled(before: Date): Promise<void> {
+    await this.jobs.delete({ settledAt: LessThan(before) });
+  }
+}
+
+const INSERT = `
+  INSERT INTO "provider_jobs" ("id", "organisation_id", "kind", "virtual_key_id", "provider", "server", "traits", "dimensions",
+    "parts", "at", "ends_at", "next_check_at", "account")
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`;
+
+/** $1 now, $2 end of the lease, $3 most to claim. What a gateway does not bring back is due again after its lease. */
+const CLAIM = `
+  UPDATE "provider_jobs" SET "claim_id" = gen_random_uuid(), "next_check_at" = $2::timestamptz
+  WHERE "id" IN (
+    SELECT "id" FROM "provider_jobs" WHERE "next_check_at" <= $1::timestamptz
+    ORDER BY "next_check_at" LIMIT $3 FOR UPDATE SKIP LOCKED
+  )
+  RETURNING "id", "claim_id" AS "claim"`;
+
+/** $1 now, $2 virtual key, $3 account, $4 organisation, $5 provider, $6 server, $7 kind, $8 ids. One that is looked at already stays so. */
+const HASTEN = `
+  UPDATE "provider_jobs" SET "next_check_at" = $1::timestamptz, "virtual_key_id" = $2, "account" = $3
+  WHERE "organisation_id" = $4 AND "provider" = $5 AND "server" = $6 AND "kind" = $7 AND "upstream_id" = ANY ($8::text[])
+    AND "next_check_at" > $1::timestamptz AND "claim_id" IS NULL`;
+
+const DECIDE = `UPDATE "provider_jobs" SET "charges" = $2 WHERE "id" = $1 AND "charges" IS NULL`;

@@ -1,0 +1,309 @@
+// Batches are reserved from their input file, and settled once when they are over.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { ProviderJob } from '../src/gateway/deferred/provider-job.entity.js';
+import { eventually } from './support/eventually.js';
+import { FakeBatches } from './support/fake-batches.js';
+import { json, silence } from './support/fake-provider.js';
+import { type Answer, jsonOf, refusalOf } from './support/send.js';
+import { startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
+
+const LINES = 1_000;
+/** Of one line: its body and the frame of a conversation, and the output that it allows. */
+const CALL = { model: 'm', max_tokens: 100, messages: [{ role: 'user', content: 'Hello' }] };
+const INPUT = JSON.stringify(CALL).length + 64;
+/** In billionths of a US dollar: half of the standard prices. */
+const BATCH_PRICE = { input: 500, output: 2_000 };
+const LINE_NANO = INPUT * BATCH_PRICE.input + 100 * BATCH_PRICE.output;
+const NANO = 1e9;
+const USED = { prompt_tokens: 10, completion_tokens: 20, total_tokens: 30 };
+const USED_NANO = 10 * BATCH_PRICE.input + 20 * BATCH_PRICE.output;
+const BATCH = { endpoint: '/v1/chat/completions', completion_window: '24h' };
+
+let gateway: UsageGateway;
+let openai: string;
+let account: FakeBatches;
+
+beforeAll(async () => {
+  gateway = await startUsageGateway({ PROVIDER_JOB_CHECK_MS: '100', USAGE_LEASE_MARGIN_MS: '1000' });
+  openai = await gateway.virtualKey('openai-compatible', { path: '/v1', config: { timeout_ms: 1_000 } });
+  for (const mode of ['standard', 'batch'] as const) {
+    const times = mode === 'batch' ? 1 : 2;
+    for (const [unit, nano] of Object.entries(BATCH_PRICE)) {
+      const price = ((times * nano) / NANO).toFixed(12);
+      await gateway.admin.create('/v1/prices', { provider: 'openai-compatible', model: 'm', unit, mode, price });
+    }
+  }
+});
+beforeEach(async () => {
+  await gateway.app.dataSource.query('DELETE FROM provider_jobs');
+  await gateway.app.dataSource.query('DELETE FROM usage_reservations');
+  await gateway.reset();
+  account = new FakeBatches();
+  gateway.provider.replyWith(account.reply);
+  account.upload('file-1', Array(LINES).fill(CALL));
+});
+afterEach(async () => expect(await gateway.books.faults()).toEqual([]));
+afterAll(() => gateway.close());
+
+const create = (body: object = {}, headers: Readonly<Record<string, string>> = {}): Promise<Answer> =>
+  gateway.admin.post(
+    '/v1/batches',
+    { ...BATCH, input_file_id: 'file-1', ...body },
+    {
+      'x-gateway-virtual-key': openai,
+      ...headers,
+    },
+  );
+const read = (path: string): Promise<Answer> => gateway.admin.get(path, { 'x-gateway-virtual-key': openai });
+const limit = (lines: number, more: object = {}): Promise<string> =>
+  gateway.limit({
+    conditions: [{ key: 'endpoint', value: 'batches' }],
+    credit_limit: (lines * LINE_NANO) / NANO,
+    ...more,
+  });
+const jobs = (): Promise<readonly ProviderJob[]> => gateway.app.dataSource.getRepository(ProviderJob).find();
+const settled = (): Promise<void> =>
+  eventually(async () => (await jobs()).every(({ settledAt }) => settledAt !== null));
+const usage = async (policy: string): Promise<unknown> => {
+  const { data } = Object(jsonOf(await gateway.admin.get(`/v1/policies/usage-limits/${policy}/entities`)));
+  return data.map(({ current_usage, reserved }: Record<string, unknown>) => ({ current_usage, reserved }));
+};
+const createsSent = (): number => gateway.provider.calls.filter(({ method }) => method === 'POST').length;
+
+describe('a batch under a usage limit', () => {
+  it('of 1,000 lines is refused at submit where 900 fit', async () => {
+    const policy = await limit(900);
+    const answer = await create();
+    expect(refusalOf(answer)).toMatchObject({ status: 412, code: 'usage_limit_exceeded' });
+    expect(answer.headers['x-gateway-limit-policy']).toBe(policy);
+    expect(answer.headers['x-should-retry']).toBe('false');
+    expect(createsSent()).toBe(0);
+    expect(await gateway.books.open()).toBe(0);
+    expect(await jobs()).toEqual([]);
+  });
+
+  it('that fits is reserved to the cent, and settled once by the lines of its output', async () => {
+    const policy = await limit(LINES);
+    const answer = await create();
+    expect([answer.status, answer.headers['x-gateway-limit-remaining']]).toEqual([200, '0']);
+    expect(await usage(policy)).toEqual([{ current_usage: 0, reserved: (LINES * LINE_NANO) / NANO }]);
+    expect((await create()).status).toBe(429);
+    account.answer('out-1', Array(LINES).fill({ model: 'm-2026-01-01', usage: USED }));
+    account.finish('batch_1', { status: 'completed', output_file_id: 'out-1' });
+    await settled();
+    const cost = (LINES * USED_NANO) / NANO;
+    expect(await usage(policy)).toEqual([{ current_usage: cost, reserved: 0 }]);
+    for (let reads = 0; reads < 3; reads += 1) expect((await read('/v1/batches/batch_1')).status).toBe(200);
+    expect(await gateway.books.ledger(1)).toMatchObject([
+      {
+        endpoint: 'batches',
+        model: 'm',
+        costNano: String(LINES * USED_NANO),
+        quantities: { input: 10 * LINES, output: 20 * LINES },
+        source: 'provider',
+        outcome: 'answered',
+        mode: 'batch',
+      },
+    ]);
+  });
+
+  it('is settled by the usage that the batch itself reports, without its output', async () => {
+    const policy = await limit(LINES);
+    await create();
+    const reported = { input_tokens: 5_000, input_tokens_details: { cached_tokens: 1_000 }, output_tokens: 7_000 };
+    account.finish('batch_1', {
+      status: 'completed',
+      usage: reported,
+      request_counts: { total: LINES, completed: LINES },
+    });
+    await settled();
+    const nano = 5_000 * BATCH_PRICE.input + 7_000 * BATCH_PRICE.output;
+    expect(await usage(policy)).toEqual([{ current_usage: nano / NANO, reserved: 0 }]);
+    const [row] = await gateway.books.ledger(1);
+    expect(row?.quantities).toEqual({ input: 4_000, cache_read: 1_000, output: 7_000 });
+    expect(gateway.provider.calls.filter(({ path }) => path.includes('/files/')).length).toBe(1);
+  });
+
+  it.each(['failed', 'cancelled', 'expired'])('that is %s without results costs nothing', async (status) => {
+    const policy = await limit(LINES);
+    await create();
+    account.finish('batch_1', { status, request_counts: { total: LINES, completed: 0, failed: 0 } });
+    await settled();
+    expect(await usage(policy)).toEqual([]);
+    expect(await gateway.books.ledger(1)).toMatchObject([{ costNano: '0', source: 'computed' }]);
+  });
+
+  it('that is cancelled is charged for what it has done', async () => {
+    const policy = await limit(LINES);
+    await create();
+    account.answer('out-1', Array(3).fill({ model: 'm', usage: USED }));
+    account.finish('batch_1', { status: 'cancelled', output_file_id: 'out-1' });
+    await settled();
+    expect(await usage(policy)).toEqual([{ current_usage: (3 * USED_NANO) / NANO, reserved: 0 }]);
+  });
+
+  it('is settled when a caller reads it, before the gateway would look again', async () => {
+    const policy = await limit(LINES);
+    await create();
+    await gateway.app.dataSource.query(`UPDATE provider_jobs SET next_check_at = now() + interval '1 hour'`);
+    account.answer('out-1', [{ model: 'm', usage: USED }]);
+    account.finish('batch_1', { status: 'completed', output_file_id: 'out-1' });
+    expect((await read('/v1/batches?limit=100')).status).toBe(200);
+    await settled();
+    expect(await usage(policy)).toEqual([{ current_usage: USED_NANO / NANO, reserved: 0 }]);
+  });
+
+  it('whose results have no usage is charged its bound', async () => {
+    const policy = await limit(LINES);
+    await create();
+    account.answer('out-1', [{ model: 'm', usage: USED }, { model: 'm' }]);
+    account.finish('batch_1', { status: 'completed', output_file_id: 'out-1' });
+    await settled();
+    expect(await usage(policy)).toEqual([{ current_usage: (LINES * LINE_NANO) / NANO, reserved: 0 }]);
+    expect(await gateway.books.ledger(1)).toMatchObject([{ source: 'computed' }]);
+  });
+
+  it('whose create is refused by the provider gives back what was reserved', async () => {
+    const policy = await limit(LINES);
+    account.replyToCreate = () => json({ error: { message: 'too many batches' } }, 400);
+    expect((await create()).status).toBe(400);
+    expect(await gateway.books.ledger(1)).toMatchObject([{ costNano: '0', outcome: 'failed' }]);
+    expect(await usage(policy)).toEqual([]);
+    expect(await jobs()).toEqual([]);
+  });
+
+  it('whose create is not answered stays reserved, is found again and settled', async () => {
+    const policy = await limit(LINES);
+    account.replyToCreate = () => silence;
+    const answer = await create();
+    expect(refusalOf(answer)).toMatchObject({ status: 504, code: 'provider_timeout' });
+    expect(answer.headers['x-should-retry']).toBe('false');
+    expect(await usage(policy)).toEqual([{ current_usage: 0, reserved: (LINES * LINE_NANO) / NANO }]);
+    account.answer('out-1', [{ model: 'm', usage: USED }]);
+    account.finish('batch_1', { status: 'completed', output_file_id: 'out-1' });
+    await settled();
+    expect(await usage(policy)).toEqual([{ current_usage: USED_NANO / NANO, reserved: 0 }]);
+  });
+
+  it('that is never found again is charged its bound when its time is over', async () => {
+    const policy = await limit(LINES);
+    account.replyToCreate = () => silence;
+    await create();
+    account.batches.clear();
+    await gateway.app.dataSource.query('UPDATE provider_jobs SET ends_at = now()');
+    await settled();
+    expect(await usage(policy)).toEqual([{ current_usage: (LINES * LINE_NANO) / NANO, reserved: 0 }]);
+    expect(await gateway.books.ledger(1)).toMatchObject([{ source: 'presumed', outcome: 'unknown' }]);
+  });
+
+  it('is charged once when its create is repeated and answered with the same batch', async () => {
+    const policy = await limit(2 * LINES);
+    await create({}, { 'idempotency-key': 'same' });
+    account.replyToCreate = () => json(account.batches.get('batch_1'));
+    await create({}, { 'idempotency-key': 'same' });
+    expect(await usage(policy)).toEqual([{ current_usage: 0, reserved: (LINES * LINE_NANO) / NANO }]);
+    expect(await jobs()).toHaveLength(1);
+    account.finish('batch_1', { status: 'failed' });
+    account.finish('batch_2', { status: 'failed' });
+    await settled();
+  });
+
+  it('of several models has a row for each', async () => {
+    for (const unit of ['input', 'output'])
+      await gateway.admin.create('/v1/prices', { provider: 'openai-compatible', model: 'n', unit, price: '0.000001' });
+    account.upload('file-1', [CALL, { ...CALL, model: 'n' }]);
+    await limit(LINES);
+    await create();
+    account.answer('out-1', [
+      { model: 'm', usage: USED },
+      { model: 'n-2026-01-01', usage: USED },
+    ]);
+    account.finish('batch_1', { status: 'completed', output_file_id: 'out-1' });
+    await settled();
+    const rows = await gateway.books.ledger(2);
+    expect(rows.map(({ model, costNano }) => `${model} ${costNano}`).toSorted()).toEqual([`m ${USED_NANO}`, 'n 30000']);
+  });
+
+  it.each([
+    [
+      'a line without an output cap',
+      [{ ...CALL, max_tokens: undefined }],
+      '/v1/chat/completions',
+      'line 1: max_completion_tokens',
+    ],
+    ['a line with a member twice', undefined, '/v1/chat/completions', 'line 1 cannot be read'],
+    ['calls without a bound', [CALL], '/v1/moderations', 'line 1 has another url than the batch'],
+  ])('is refused for %s', async (_name, bodies, url, reason) => {
+    if (bodies === undefined)
+      account.files.set('file-1', '{"url":"/v1/chat/completions","body":{"model":"m","model":"n"}}');
+    else account.upload('file-1', bodies, url);
+    await limit(LINES);
+    const answer = await create();
+    expect(refusalOf(answer)).toMatchObject({ status: 412, code: 'usage_not_bounded', param: 'input_file_id' });
+    expect(answer.text).toContain(reason);
+    expect(createsSent()).toBe(0);
+  });
+
+  it.each([
+    ['the file is not there', { input_file_id: 'file-2' }, 'the file cannot be read: 404'],
+    ['it names no file', { input_file_id: null }, 'it must name one file'],
+    ['it names two files', { Input_File_Id: 'file-2' }, 'it must name one file'],
+  ])('is refused where %s', async (_name, body, reason) => {
+    await limit(LINES);
+    const answer = await create(body);
+    expect(refusalOf(answer)).toMatchObject({ status: 412, code: 'usage_not_bounded', param: 'input_file_id' });
+    expect(answer.text).toContain(reason);
+  });
+
+  it('passes where the limit allows what has no bound, and is counted', async () => {
+    account.files.delete('file-1');
+    const policy = await limit(LINES, { unbounded: 'allow', type: 'tokens', credit_limit: 1_000_000 });
+    expect((await create()).status).toBe(200);
+    account.answer('out-1', [{ model: 'm', usage: USED }]);
+    account.finish('batch_1', { status: 'completed', output_file_id: 'out-1' });
+    await settled();
+    expect(await usage(policy)).toEqual([{ current_usage: 30, reserved: 0 }]);
+  });
+
+  it('is refused where its model has no price', async () => {
+    account.upload('file-1', [{ ...CALL, model: 'unpriced' }]);
+    await limit(LINES);
+    expect(refusalOf(await create())).toMatchObject({ status: 412, code: 'price_unknown' });
+  });
+
+  it('falls under limits on its model alone', async () => {
+    const conditions = [{ key: 'model', value: 'n' }];
+    await limit(1, { conditions });
+    expect((await create()).status).toBe(200);
+    await limit(1, { conditions: [{ key: 'model', value: 'm' }] });
+    expect(refusalOf(await create())).toMatchObject({ status: 412, code: 'usage_limit_exceeded' });
+    account.finish('batch_1', { status: 'failed' });
+    await settled();
+  });
+});
+
+describe('a batch without a usage limit', () => {
+  it('is sent as it came, without a look at its file, and has its row in the ledger', async () => {
+    const answer = await create();
+    expect(answer.status).toBe(200);
+    expect(gateway.provider.calls.map(({ method, path }) => `${method} ${path}`)[0]).toBe('POST /v1/batches');
+    account.answer('out-1', [
+      { model: 'm', usage: USED },
+      { model: 'm', usage: USED },
+    ]);
+    account.finish('batch_1', { status: 'completed', output_file_id: 'out-1' });
+    await settled();
+    expect(await gateway.books.ledger(1)).toMatchObject([
+      { endpoint: 'batches', model: 'm', costNano: String(2 * USED_NANO), bucketIds: [], source: 'provider' },
+    ]);
+  });
+
+  it('whose results cannot be read has a row without figures', async () => {
+    await create();
+    account.finish('batch_1', { status: 'completed', request_counts: { total: 1, completed: 1, failed: 0 } });
+    await settled();
+    expect(await gateway.books.ledger(1)).toMatchObject([
+      { model: null, costNano: '0', quantities: {}, source: 'computed' },
+    ]);
+  });
+});
