@@ -1,4 +1,5 @@
 import type { JsonObject } from '../common/json/read.js';
+import type { NanoDollars } from '../common/money/units.js';
 import type { PriceMode } from '../usage/prices/price.types.js';
 import type { Counts, QuantityUnit } from '../usage/units.js';
 
@@ -27,6 +28,8 @@ export interface ReportedUsage {
   readonly isComputed?: boolean | undefined;
   /** How the call was served; undefined: the provider does not say it. */
   readonly mode?: PriceMode | undefined;
+  /** What the provider says that the whole call cost; absent: nothing, and the prices count. */
+  readonly cost?: NanoDollars | undefined;
 }
 
 /** What an answer says about itself besides its content. */

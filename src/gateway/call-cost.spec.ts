@@ -149,6 +149,43 @@ describe('costOfReport', () => {
   });
 });
 
+describe('a cost that the provider reports', () => {
+  const prices = [price('input', 3n)];
+  const cost = costOfEstimate(TOKENS, prices);
+
+  it('is charged instead of the prices', () => {
+    const report = costOfReport({ counts: { input: 100 }, cost: 7n }, TOKENS, cost);
+    expect(report).toMatchObject({ figures: { costNano: 7n, quantities: { input: 100n } }, source: 'provider' });
+    expect(report.aboveBound).toBeUndefined();
+  });
+
+  it('is charged where the model has no price', () => {
+    const report = costOfReport({ counts: { input: 100 }, cost: 7_000n }, TOKENS, costOfEstimate(TOKENS, []));
+    expect(report).toMatchObject({ figures: { costNano: 7_000n }, source: 'provider' });
+    expect(report.aboveBound).toBeUndefined();
+  });
+
+  it.each([
+    [1_500n, 1_500n, undefined, 'provider'],
+    [1_501n, 1_501n, 'reported', 'provider'],
+    [6_000n, 6_000n, 'reported', 'provider'],
+    [6_001n, 1_500n, 'capped', 'capped'],
+  ] as const)('of %s is charged with %s', (reported, costNano, aboveBound, source) => {
+    const report = costOfReport({ counts: { input: 100 }, cost: reported }, TOKENS, cost);
+    expect(report).toMatchObject({ figures: { costNano }, aboveBound, source });
+  });
+
+  it('is no more than a counter holds', () => {
+    const report = costOfReport({ counts: { input: 1 }, cost: 10n ** 20n }, TOKENS, costOfEstimate(TOKENS, []));
+    expect(report.figures.costNano).toBe(10n ** 15n);
+  });
+
+  it('does not count for an answer that was only computed', () => {
+    const report = costOfReport({ counts: { input: 100 }, isComputed: true, cost: 7n }, TOKENS, cost);
+    expect(report.figures.costNano).toBe(300n);
+  });
+});
+
 describe('reports above the bound', () => {
   const bound = { input: 10n, output: 5n, search_unit: 1n };
 

@@ -1,3 +1,4 @@
+import type { NanoDollars } from '../common/money/units.js';
 import { costOf, dearestPrices, priceOf, pricesThatApply, rateOf } from '../usage/prices/cost.js';
 import type { AppliedRate, Price, PriceMode } from '../usage/prices/price.types.js';
 import {
@@ -116,12 +117,15 @@ export interface ReportCost {
 export function costOfReport(
   reported: ReportedUsage,
   estimate: UsageEstimate,
-  { prices, modes, rate, bound: estimated }: CallCost,
+  { prices, isPriced, modes, rate, bound: estimated }: CallCost,
   bound = estimated,
 ): ReportCost {
   const own = quantitiesOf(reported.counts);
   const isUnbounded = reported.isComputed === true || estimate.unbounded !== undefined;
-  const above = isUnbounded ? undefined : aboveBound(own, bound.quantities);
+  // Without a price there is no bound of the cost either.
+  const cost = reported.isComputed === true ? undefined : reported.cost;
+  const isWithinCost = (times = 1n): boolean => !isPriced || cost === undefined || cost <= times * bound.costNano;
+  const above = isUnbounded ? undefined : aboveBound(own, bound.quantities, isWithinCost);
   if (above === 'capped') return { figures: bound, rate, source: 'capped', aboveBound: above };
   // The unit whose figure makes the cost: the one that the provider bills by, where it has a price.
   let decisive = prices[0]?.unit ?? estimate.unit;
@@ -130,17 +134,23 @@ export function costOfReport(
   const quantities = quantitiesOr(own, estimated.quantities);
   const mode = reported.mode ?? modes[0] ?? MODE;
   const applied = pricesThatApply(prices, mode, quantities);
+  const priced = figuresAt(quantities, applied);
   return {
-    figures: figuresAt(quantities, applied),
+    figures: cost === undefined ? priced : { ...priced, costNano: believableCost(cost) },
     rate: rateOf(applied, mode),
     source: isReported ? 'provider' : 'computed',
     aboveBound: above,
   };
 }
 
-export function aboveBound(reported: Quantities, bound: Quantities): AboveBound | undefined {
-  if (isWithinBound(reported, bound)) return undefined;
-  return isWithinBound(reported, bound, BELIEVED_TIMES) ? 'reported' : 'capped';
+/** @param isWithinCost whether the reported cost, if there is one, is so many times its bound at most */
+export function aboveBound(
+  reported: Quantities,
+  bound: Quantities,
+  isWithinCost: (times?: bigint) => boolean = () => true,
+): AboveBound | undefined {
+  if (isWithinBound(reported, bound) && isWithinCost()) return undefined;
+  return isWithinBound(reported, bound, BELIEVED_TIMES) && isWithinCost(BELIEVED_TIMES) ? 'reported' : 'capped';
 }
 
 /** A raised bound, at the highest prices that can apply to it. */
@@ -157,8 +167,11 @@ export function rateOfNothing(prices: readonly Price[]): AppliedRate {
 export function figuresAt(quantities: Quantities, prices: readonly Price[], calls = 1): UsageFigures {
   let all = quantities;
   for (const { unit } of prices) if (unit === 'request') all = { ...quantities, request: BigInt(calls) };
-  const cost = costOf(all, prices);
-  return { costNano: cost > HIGHEST_COST ? HIGHEST_COST : cost, quantities: all };
+  return { costNano: believableCost(costOf(all, prices)), quantities: all };
+}
+
+function believableCost(cost: NanoDollars): NanoDollars {
+  return cost > HIGHEST_COST ? HIGHEST_COST : cost;
 }
 
 export function quantitiesOf(counts: Counts): Quantities {

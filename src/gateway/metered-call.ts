@@ -95,6 +95,8 @@ export class MeteredCall implements AttemptObserver {
   /** By `performance.now()`. */
   private startedAt = 0;
   private firstTokenMs: number | null = null;
+  /** Whether the provider said what it cost. */
+  private hasReportedCost = false;
   private renewal: NodeJS.Timeout | undefined;
   private isExtending = false;
   /** By `performance.now()`. */
@@ -200,7 +202,7 @@ export class MeteredCall implements AttemptObserver {
 
   /** US dollars that the request has cost so far, as a decimal; undefined where its model has no price. */
   get costSoFar(): string | undefined {
-    if (!this.plan.cost.isPriced) return undefined;
+    if (!this.plan.cost.isPriced && !this.hasReportedCost) return undefined;
     return formatDecimal(BigInt(this.context.request.facts.cost_nano ?? 0), NANO_DECIMALS);
   }
 
@@ -343,6 +345,7 @@ export class MeteredCall implements AttemptObserver {
   private settleReport(reservation: Reservation, reported: ReportedUsage, outcome: AttemptOutcome): void {
     const { estimate, cost, counts } = this.plan;
     const found = costOfReport(reported, estimate, cost, reservation.bound);
+    this.hasReportedCost ||= reported.cost !== undefined;
     if (found.aboveBound !== undefined) {
       this.context.request.facts.usage_above_bound = found.aboveBound;
       counts.countAboveBound(reservation.dimensions.provider ?? '', found.aboveBound);

@@ -32,6 +32,7 @@ import { FittedCalls } from './fitted-calls.js';
 import { HeldStream } from './held-stream.js';
 import { IsolatedCalls } from './isolated-calls.js';
 import { beginStream, isStream, reply, replyRefusal } from './replies.js';
+import { serverTraits } from './server-traits.js';
 import { StreamUsageRefusals } from './stream-usage-refusals.js';
 import {
   type CallersDialect,
@@ -152,14 +153,15 @@ export class InferenceService {
     attempt.noteRefusal(undefined);
     const facts = dialect.readFacts(members);
     const target = await this.targetOf(dialect, context, facts.model, response.req.headers);
-    const { provider } = context.virtualKey;
+    const { hidesReasoning, refusesMaxTokens, reportsCost } = serverTraits(context.virtualKey);
     const asked = {
       facts,
       bytes: target.bytes,
-      knownModel: modelFacts(provider.slug, pricedModel(context, facts.model)),
+      knownModel: modelFacts(context.virtualKey.provider.slug, pricedModel(context, facts.model)),
       // An answer that comes whole shows nothing until the model has written all of it.
-      hidesReasoning: provider.hidesReasoning === true || !facts.isStream,
-      refusesMaxTokens: provider.refusesMaxTokens === true,
+      hidesReasoning: hidesReasoning || !facts.isStream,
+      refusesMaxTokens,
+      reportsCost,
     };
     const output = context.modelNames?.route?.output;
     const call = cappedCall(dialect, asked, output?.maxTokens, response);
@@ -186,11 +188,11 @@ export class InferenceService {
     response: Response,
     { noteRefusal, hasNext, model, translated }: Attempt,
   ): Promise<void> {
-    const { provider, credential } = context.virtualKey;
+    const { options } = context.virtualKey.credential;
     const { facts } = call;
     const callers: CallersDialect = translated?.dialect ?? dialect;
-    const isDrained = credential.options.on_disconnect === 'drain';
-    const body = provider.reportsStreamUsage === true ? call.bytes : dialect.bodyOf(call);
+    const isDrained = options.on_disconnect === 'drain';
+    const body = serverTraits(context.virtualKey).isAskedForUsage ? dialect.bodyOf(call) : call.bytes;
     let recorded: Promise<void> | undefined;
     let meter: StreamMeter | undefined;
     let ofTranslation: TranslatedMeter | undefined;

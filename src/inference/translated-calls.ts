@@ -8,6 +8,7 @@ import type { UpstreamAnswer } from '../upstream/upstream.types.js';
 import { modelFacts } from '../usage/models/model-catalogue.js';
 import type { Dialect } from './dialects/dialect.types.js';
 import { readModel } from './dialects/read-facts.js';
+import { serverTraits } from './server-traits.js';
 import { translatedRefusal } from './translators/refusals.js';
 import { TranslatedMeter } from './translators/translated-meter.js';
 import type { Translation, Translator } from './translators/translator.types.js';
@@ -57,7 +58,7 @@ export class TranslatedCalls {
       { ...bodyOf(context), model },
       {
         provider: provider.slug,
-        refusesMaxTokens: provider.refusesMaxTokens === true,
+        refusesMaxTokens: serverTraits(virtualKey).refusesMaxTokens,
         maxOutput: modelFacts(provider.slug, pricedModel(context, model))?.maxOutput,
         answerId: request.trace.traceId,
         now: Math.floor(this.clock.now().getTime() / 1_000),

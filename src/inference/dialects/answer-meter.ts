@@ -1,10 +1,12 @@
 import { BodyBuffer } from '../../common/http/body-buffer.js';
 import { isObject, type JsonObject, parseForeignJson, withoutByteOrderMark } from '../../common/json/read.js';
 import { endOfString, QUOTE } from '../../common/json/scan.js';
+import type { NanoDollars } from '../../common/money/units.js';
 import type { AnswerFacts, ReportedUsage, StreamMeter } from '../../gateway/billable-use.js';
 import { EventSplitter, readEvent } from '../../upstream/streams/event-splitter.js';
 import type { PriceMode } from '../../usage/prices/price.types.js';
 import type { Counts } from '../../usage/units.js';
+import { reportedCost } from './reported-cost.js';
 import { answerFactsIn } from './answer-facts.js';
 import { servedMode } from './service-mode.js';
 
@@ -36,6 +38,8 @@ export interface MeterOptions {
   readonly hidesUsage: boolean;
   /** What came of a stream that was cut says nothing about what the model wrote. */
   readonly hidesReasoning: boolean;
+  /** The provider says what the answer costs. */
+  readonly reportsCost?: boolean | undefined;
   /** Gets the id of what the answer makes, once. */
   readonly onId?: ((id: string) => void) | undefined;
 }
@@ -45,6 +49,7 @@ export class AnswerMeter implements StreamMeter {
   readonly #events = new EventSplitter(MAX_EVENT_BYTES, 'split');
   #counts: Counts | undefined;
   #mode: PriceMode | undefined;
+  #cost: NanoDollars | undefined;
   #outputBytes = 0;
   #isWhole: boolean | undefined;
   /** Of a whole answer. */
@@ -90,8 +95,9 @@ export class AnswerMeter implements StreamMeter {
   }
 
   get usage(): ReportedUsage {
-    const { counts, isComputed } = this.#reported();
-    return { counts, ...(isComputed === true ? { isComputed } : {}), ...(this.#mode ? { mode: this.#mode } : {}) };
+    const reported = this.#reported();
+    const mode = this.#mode === undefined ? {} : { mode: this.#mode };
+    return this.#cost === undefined ? { ...reported, ...mode } : { ...reported, ...mode, cost: this.#cost };
   }
 
   #reported(): ReportedUsage {
@@ -145,6 +151,7 @@ export class AnswerMeter implements StreamMeter {
     this.#facts = answerFactsIn(answer, this.#facts);
     this.#mode = servedMode(answer);
     this.#counts = this.form.usageIn(answer, undefined);
+    if (this.options.reportsCost === true) this.#cost = reportedCost(answer);
     this.#failure = this.#counts === undefined && isRefusal(answer) ? answer : undefined;
     return true;
   }
@@ -174,6 +181,7 @@ export class AnswerMeter implements StreamMeter {
     const counts = hasUsage ? this.form.usageIn(message, this.#counts) : undefined;
     if (counts === undefined) return false;
     this.#counts = counts;
+    if (this.options.reportsCost === true) this.#cost = reportedCost(message) ?? this.#cost;
     return this.form.isUsageAlone?.(message) === true;
   }
 }

@@ -29,6 +29,8 @@ export interface InferenceCall<Facts extends InferenceFacts = InferenceFacts> {
   readonly hidesReasoning: boolean;
   /** Whether the provider refuses `max_tokens` of a chat. */
   readonly refusesMaxTokens?: boolean;
+  /** Whether its answer says what it costs. */
+  readonly reportsCost?: boolean;
   /** By how much the texts of its input have fewer tokens than bytes; absent: they were not counted. */
   readonly savedTokens?: number;
   /** Whether the receiver of the answer takes the usage of its stream, although the request does not ask for it. */

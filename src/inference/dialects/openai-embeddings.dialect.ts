@@ -24,7 +24,7 @@ export const openaiEmbeddings: Dialect = {
   headersOf: openaiHeaders,
   bodyOf: ({ bytes }) => bytes,
   toErrorEvent,
-  newMeter: () => new AnswerMeter({ outputFields: [], usageIn }, OPTIONS),
+  newMeter: ({ reportsCost }) => new AnswerMeter({ outputFields: [], usageIn }, { ...OPTIONS, reportsCost }),
 };
 
 function usageIn({ usage }: JsonObject): { readonly input: number } | undefined {

@@ -1,11 +1,10 @@
 // Servers that speak OpenAI's API. Source: https://platform.openai.com/docs/api-reference, read 2026-11-21.
-import { IsIn } from 'class-validator';
-import { Optional } from '../../common/validation/optional.decorator.js';
 import { bearer, buildRequest, baseUrl, joinUrl, pathPrefix } from './build-request.js';
 import { AzureApiVersion, withApiVersion } from './azure-api-version.js';
 import { missingOptions } from './option-rules.js';
 import { ResourceProviderOptions } from './resource-provider-options.js';
 import type { Provider, ProviderRequest } from './provider.types.js';
+import { API_SUPPORT, CAP_FIELDS, COST_FIELDS, OneOf, type ServerOptions, STREAM_USAGE } from './server-options.js';
 
 /** Below the base URL, or all of it. */
 export const RERANK_PATH = '/rerank';
@@ -22,9 +21,28 @@ export class OpenAiCompatibleOptions extends ResourceProviderOptions {
    * How the server takes rerank requests: with `documents`, as Cohere, vLLM and most others do (`cohere`, the default), or with
    * `texts`, as Text Embeddings Inference does (`tei`).
    */
-  @Optional()
-  @IsIn(RERANK_FORMATS)
+  @OneOf(RERANK_FORMATS)
   readonly rerank_format?: (typeof RERANK_FORMATS)[number];
+
+  /** Whether the server takes messages (`native`, the default), or chats alone, into which they are translated (`translate`). */
+  @OneOf(API_SUPPORT)
+  readonly messages?: (typeof API_SUPPORT)[number];
+
+  /** The same for responses. */
+  @OneOf(API_SUPPORT)
+  readonly responses?: (typeof API_SUPPORT)[number];
+
+  /** The field in which the gateway writes the output cap of a chat that has none; `max_tokens` by default. */
+  @OneOf(CAP_FIELDS)
+  readonly cap_field?: ServerOptions['cap_field'];
+
+  /** `never`: streams are not asked for their usage, since the server fails or reports it anyway. `ask` by default. */
+  @OneOf(STREAM_USAGE)
+  readonly stream_usage?: ServerOptions['stream_usage'];
+
+  /** Where answers say what they cost in US dollars, as OpenRouter's do: charged instead of the prices. None by default. */
+  @OneOf(COST_FIELDS)
+  readonly cost_field?: ServerOptions['cost_field'];
 }
 
 /**
@@ -46,9 +64,9 @@ export const openaiCompatible: Provider<OpenAiCompatibleOptions> = {
   dialects: {
     'openai-chat': () => '/chat/completions',
     'openai-completions': () => '/completions',
-    'openai-responses': () => '/responses',
+    'openai-responses': (_model, { responses }) => (responses === 'translate' ? undefined : '/responses'),
     'openai-embeddings': () => '/embeddings',
-    'anthropic-messages': () => '/messages',
+    'anthropic-messages': (_model, { messages }) => (messages === 'translate' ? undefined : '/messages'),
   },
   hasApiVersion: true,
   // Free everywhere; a server that wants no key answers it as well.

@@ -23,6 +23,7 @@ interface Preset {
   readonly paths?: Readonly<Partial<Record<DialectSlug, string>>>;
   readonly hidesReasoning?: true;
   readonly reportsStreamUsage?: true;
+  readonly costField?: 'usage.cost';
   /** A free read that needs a valid key. */
   readonly probe?: string;
 }
@@ -107,6 +108,7 @@ const PRESETS: readonly Preset[] = [
     key: 'required',
     dialects: EVERY_DIALECT,
     hidesReasoning: true,
+    costField: 'usage.cost',
     // Anyone may list its models.
     probe: '/key',
   },

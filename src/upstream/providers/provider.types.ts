@@ -1,6 +1,7 @@
 import type { FieldProblem } from '../../common/errors/gateway.error.js';
 import type { CallerAccount } from './caller-account.js';
 import type { OnDisconnect } from './on-disconnect.js';
+import type { ServerOptions } from './server-options.js';
 import type { RequestSigner, UpstreamHead, UpstreamRequest } from '../upstream.types.js';
 
 export const PROVIDER_SLUGS = [
@@ -31,7 +32,7 @@ export const PROVIDER_SLUGS = [
 export type ProviderSlug = (typeof PROVIDER_SLUGS)[number];
 
 /** Options that every provider takes. A provider's own class adds its fields. */
-export interface BaseProviderOptions {
+export interface BaseProviderOptions extends ServerOptions {
   readonly base_url?: string;
   readonly timeout_ms?: number;
   /** The model whose prices and bounds count, whatever the deployment is called. */
@@ -101,6 +102,8 @@ export interface Provider<Options extends BaseProviderOptions = BaseProviderOpti
   readonly hidesReasoning?: boolean;
   /** Whether its streams report their usage without being asked, and a request that asks for it is refused. */
   readonly reportsStreamUsage?: boolean;
+  /** Where its answers say what they cost. */
+  readonly costField?: ServerOptions['cost_field'];
   /** Whether requests may name the version of the API in the query's `api-version`. */
   readonly hasApiVersion?: boolean;
   /** Whether its newer models refuse `max_tokens` of a chat, and take `max_completion_tokens` alone. */

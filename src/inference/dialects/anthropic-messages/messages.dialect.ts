@@ -56,8 +56,8 @@ export const anthropicMessages: Dialect<MessagesFacts> = {
   bodyOf: ({ bytes }) => bytes,
   headersOf,
   toErrorEvent: toMessagesErrorEvent,
-  newMeter: ({ facts }) =>
-    new AnswerMeter(ANSWER, { hidesUsage: false, hidesReasoning: facts.thinks || !facts.isStream }),
+  newMeter: ({ facts, reportsCost }) =>
+    new AnswerMeter(ANSWER, { hidesUsage: false, hidesReasoning: facts.thinks || !facts.isStream, reportsCost }),
 };
 
 /** Versions, betas and what else Anthropic's clients say. */

@@ -33,8 +33,10 @@ export const openaiChat: Dialect<ChatFacts> = {
   withOutputCap: (call, cap) => withCap(call, call.refusesMaxTokens ? NEW_CAPS_FIRST : OLD_CAPS_FIRST, cap),
   bodyOf: ({ facts, bytes }) => askingForUsage(bytes, facts),
   toErrorEvent,
-  newMeter: ({ facts, hidesReasoning, showsUsage }) =>
-    new AnswerMeter(CHAT_ANSWER, { hidesUsage: showsUsage !== true && asksForUsage(facts), hidesReasoning }),
+  newMeter: ({ facts, hidesReasoning, reportsCost, showsUsage }) => {
+    const hidesUsage = showsUsage !== true && asksForUsage(facts);
+    return new AnswerMeter(CHAT_ANSWER, { hidesUsage, hidesReasoning, reportsCost });
+  },
 };
 
 function estimate({ facts, bytes, knownModel, savedTokens }: InferenceCall<ChatFacts>): UsageEstimate {

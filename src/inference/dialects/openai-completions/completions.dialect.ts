@@ -36,7 +36,8 @@ export const openaiCompletions: Dialect<CompletionsFacts> = {
   withOutputCap: (call, cap) => withCap(call, ['max_tokens'], cap),
   bodyOf: ({ facts, bytes }) => askingForUsage(bytes, facts),
   toErrorEvent,
-  newMeter: ({ facts, hidesReasoning }) => new AnswerMeter(ANSWER, { hidesUsage: asksForUsage(facts), hidesReasoning }),
+  newMeter: ({ facts, hidesReasoning, reportsCost }) =>
+    new AnswerMeter(ANSWER, { hidesUsage: asksForUsage(facts), hidesReasoning, reportsCost }),
 };
 
 function readFacts(members: JsonObject): CompletionsFacts {

@@ -59,7 +59,8 @@ export const openaiResponses: Dialect<ResponsesFacts> = {
   withOutputCap: (call, cap) => withCap(call, ['max_output_tokens'], cap),
   bodyOf: ({ bytes }) => bytes,
   toErrorEvent: toFailedEvent,
-  newMeter: ({ hidesReasoning }, onId) => new AnswerMeter(ANSWER, { hidesUsage: false, hidesReasoning, onId }),
+  newMeter: ({ hidesReasoning, reportsCost }, onId) =>
+    new AnswerMeter(ANSWER, { hidesUsage: false, hidesReasoning, reportsCost, onId }),
 };
 
 /** Makes a conversation shorter. Its answer has no cap. */
