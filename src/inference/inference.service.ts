@@ -36,6 +36,7 @@ import { serverTraits } from './server-traits.js';
 import { StreamUsageRefusals } from './stream-usage-refusals.js';
 import {
   type CallersDialect,
+  inCallersWords,
   neededTranslator,
   refusalFor,
   type TranslatedCall,
@@ -207,7 +208,7 @@ export class InferenceService {
     const use: BillableStream = {
       endpoint: callers.endpoint,
       model: facts.model,
-      estimate: () => estimateOf(dialect, call, members),
+      estimate: () => inCallersWords(estimateOf(dialect, call, members), translated),
       newMeter: () => {
         if (translated === undefined) return (meter = dialect.newMeter(call, onId));
         return (meter = ofTranslation = translatedMeter(dialect.newMeter({ ...call, showsUsage: true }), translated));

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { isObject, type JsonObject, parseForeignJson } from '../common/json/read.js';
 import { Clock } from '../common/time/clock.js';
-import type { StreamMeter } from '../gateway/billable-use.js';
+import type { StreamMeter, UsageEstimate } from '../gateway/billable-use.js';
 import { pricedModel, type ProviderContext } from '../gateway/provider-context.decorator.js';
 import type { UpstreamAnswer } from '../upstream/upstream.types.js';
 import { modelFacts } from '../usage/models/model-catalogue.js';
@@ -21,6 +21,7 @@ export type CallersDialect = Pick<Dialect, 'slug' | 'endpoint' | 'suffix' | 'toE
 export interface TranslatedCall {
   readonly dialect: CallersDialect;
   readonly translation: Translation;
+  readonly callersNames: Translator['callersNames'];
 }
 
 /** The translator for a target that does not speak the dialect; undefined: it does, or there is none. */
@@ -66,8 +67,15 @@ export class TranslatedCalls {
     );
     noteLeftOut(translation.leftOut, context);
     answer.setHeader('x-gateway-translated', translator.name);
-    return { dialect, translation };
+    return { dialect, translation, callersNames: translator.callersNames };
   }
+}
+
+/** The estimate, with the caller's name for the field that leaves it open. */
+export function inCallersWords(estimate: UsageEstimate, translated: TranslatedCall | undefined): UsageEstimate {
+  const { unbounded } = estimate;
+  if (translated === undefined || unbounded === undefined) return estimate;
+  return { ...estimate, unbounded: translated.callersNames[unbounded] ?? unbounded };
 }
 
 /** @param meter of the provider's dialect */

@@ -74,6 +74,22 @@ const AGENTS = [
       assert.deepEqual(await usageOf('responses'), { calls: 2, tokens: 2 * CALL_TOKENS });
     },
   },
+  ...[
+    ['on a model of Anthropic', 'anthropic', 'claude-sonnet-4-5', '/v1/messages'],
+    ['on a model that speaks chats alone', 'gemini', 'gemini-2.5-flash', '/v1/chat/completions'],
+  ].map(([where, virtualKey, name, path]) => ({
+    title: `Codex does a round trip with a tool ${where}`,
+    run: async ({ url, keyOf, usageOf, calls }) => {
+      const before = await usageOf('responses');
+      assert.match(await runCodex(url, await keyOf(virtualKey), name), REPEATED);
+      assert.deepEqual(
+        calls.map((call) => call.path),
+        [path, path],
+      );
+      const { calls: made, tokens } = await usageOf('responses');
+      assert.deepEqual([made - before.calls, tokens - before.tokens], [2, 2 * CALL_TOKENS]);
+    },
+  })),
   {
     title: 'Codex says why a call is refused',
     run: async ({ url, ask, keyOf, calls }) => {
@@ -119,6 +135,7 @@ async function prepare({ url, ask }) {
   for (const [name, base_url] of [
     ['anthropic', model.url],
     ['openai', `${model.url}/v1`],
+    ['gemini', `${model.url}/v1`],
   ]) {
     await ask('/v1/virtual-keys', { name, slug: name, provider: name, key: 'provider-key', config: { base_url } });
   }
@@ -140,13 +157,13 @@ async function prepare({ url, ask }) {
   return { url, ask, keyOf, usageOf };
 }
 
-function runCodex(url, key) {
+function runCodex(url, key, name = 'gpt-5.3-codex') {
   const home = path.join(folder, 'codex');
   mkdirSync(home, { recursive: true });
   const provider = `[model_providers.tollgate]\nname = "Tollgate"\nbase_url = "${url}/v1"\nenv_key = "TOLLGATE_KEY"\nwire_api = "responses"\n`;
   writeFileSync(
     path.join(home, 'config.toml'),
-    `model = "gpt-5.3-codex"\nmodel_provider = "tollgate"\nweb_search = "disabled"\n${provider}`,
+    `model = "${name}"\nmodel_provider = "tollgate"\nweb_search = "disabled"\n${provider}`,
   );
   const always = ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox'];
   return runAgent('codex', [...always, TASK], { CODEX_HOME: home, TOLLGATE_KEY: key });

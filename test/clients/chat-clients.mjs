@@ -68,8 +68,8 @@ async function chatRoundTrip(client) {
   assert.equal(last.choices[0].message.content, SAID);
 }
 
-async function responseRoundTrip(client) {
-  const options = { model: CHAT_MODEL, tools: [{ type: 'function', name: 'add', parameters: PARAMETERS }] };
+async function responseRoundTrip(client, model = CHAT_MODEL) {
+  const options = { model, tools: [{ type: 'function', name: 'add', parameters: PARAMETERS }] };
   const first = await client.responses.stream({ ...options, input: [ASK] }).finalResponse();
   const [call] = first.output;
   assert.deepEqual([call.name, JSON.parse(call.arguments)], ['add', CALLED]);
@@ -95,6 +95,10 @@ const READERS = [
     client: `@anthropic-ai/sdk ${1 - index}`,
     read: ({ url, key }) => readAll(new Client({ apiKey: key, baseURL: url, maxRetries: 0 }).messages, MESSAGE),
   })),
+  {
+    client: 'openai 7, a response of a model of Anthropic',
+    read: ({ url, key }) => readAll(openaiWith(OpenAI, url, key).responses, { ...RESPONSE, model: MESSAGE.model }),
+  },
   {
     client: '@anthropic-ai/sdk 1, on a model that speaks chats alone',
     read: ({ url, key }) =>
@@ -232,6 +236,25 @@ export const CHAT_CLIENTS = [
       assertSentTo(calls, '/v1/chat/completions');
     },
   })),
+  ...[
+    ['of Anthropic', MESSAGES_MODEL, '/v1/messages'],
+    ['that speaks chats alone', '@gemini/gemini-2.5-flash', '/v1/chat/completions'],
+  ].flatMap(([which, model, path]) => [
+    ...[OpenAI, FormerOpenAI].map((Client, index) => ({
+      title: `openai ${7 - index}: a streamed function call of a response, and its result, on a model ${which}`,
+      run: async ({ url, key, calls }) => {
+        await responseRoundTrip(openaiWith(Client, url, key), model);
+        assertSentTo(calls, path);
+      },
+    })),
+    {
+      title: `ai, @ai-sdk/openai: a tool round trip with a response on a model ${which}`,
+      run: async ({ url, key, calls }) => {
+        await aiSdkRoundTrip(aiOpenai(url, key)(model));
+        assertSentTo(calls, path);
+      },
+    },
+  ]),
   {
     title: 'ai, @ai-sdk/anthropic: a tool round trip on a model that speaks chats alone',
     run: async ({ url, key, calls }) => {

@@ -43,6 +43,7 @@ async function prepare(ask) {
     ['voyage', provider.url],
     ['openai', `${provider.url}/v1`],
     ['anthropic', provider.url],
+    ['gemini', `${provider.url}/v1`],
     ['openai-compatible', `${provider.url}/self-hosted`],
   ]) {
     await ask('/v1/virtual-keys', { name, slug: name, provider: name, key: 'provider-key', config: { base_url } });

@@ -42,6 +42,8 @@ export interface Translator {
   /** For the header: `messages-to-chat`. */
   readonly name: string;
   readonly to: TranslatedDialect;
+  /** What the caller calls a field of the translated request, where it is another name. */
+  readonly callersNames: Readonly<Record<string, string>>;
   /** @throws GatewayError `unsupported_parameter` for what cannot be translated, `validation_failed` */
   translate(body: JsonObject, target: TranslationTarget): Translation;
 }

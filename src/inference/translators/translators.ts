@@ -1,12 +1,15 @@
 import type { JsonObject } from '../../common/json/read.js';
 import type { DialectSlug } from '../../upstream/providers/provider.types.js';
 import { messagesToChat } from './messages-to-chat/messages-to-chat.js';
+import { responsesToChat } from './responses-to-chat/responses-to-chat.js';
+import { responsesToMessages } from './responses-to-messages/responses-to-messages.js';
 import type { EventForm } from './translated-meter.js';
 import type { Translator } from './translator.types.js';
 
 /** By the dialect of the caller; the first whose target the provider speaks is taken. */
 const TRANSLATORS: Readonly<Partial<Record<DialectSlug, readonly Translator[]>>> = {
   'anthropic-messages': [messagesToChat],
+  'openai-responses': [responsesToChat, responsesToMessages],
 };
 
 /** How each dialect of callers writes a stream. */

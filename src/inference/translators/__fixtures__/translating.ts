@@ -1,3 +1,4 @@
+import { GatewayError } from '../../../common/errors/gateway.error.js';
 import { isObject, type JsonObject, parseForeignJson } from '../../../common/json/read.js';
 import type { StreamMeter } from '../../../gateway/billable-use.js';
 import { readEvent, EventSplitter } from '../../../upstream/streams/event-splitter.js';
@@ -48,4 +49,15 @@ export function cutAt(text: string, cuts: readonly number[]): readonly Buffer[] 
   const bytes = Buffer.from(text);
   const places = [...cuts.map((cut) => cut % (bytes.length + 1)), 0, bytes.length].sort((a, b) => a - b);
   return places.slice(1).map((end, index) => bytes.subarray(places[index], end));
+}
+
+/** The refusal that a translation throws; anything else fails the test. */
+export function refusalOf(work: () => unknown): unknown {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    const { code, param, status } = error;
+    return { code, param, status };
+  }
 }

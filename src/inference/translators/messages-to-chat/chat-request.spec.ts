@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { GatewayError } from '../../../common/errors/gateway.error.js';
 import type { JsonObject } from '../../../common/json/read.js';
-import { TARGET } from '../__fixtures__/translating.js';
+import { refusalOf, TARGET } from '../__fixtures__/translating.js';
 import { toChatRequest } from './chat-request.js';
 
 const ASK = { role: 'user', content: 'Hi' };
@@ -264,13 +263,3 @@ describe('a message as a chat', () => {
     expect(refusalOf(() => toChatRequest({ ...BASE, ...more }, TARGET))).toEqual({ code, param, status: 400 });
   });
 });
-
-function refusalOf(work: () => unknown): unknown {
-  try {
-    return work();
-  } catch (error) {
-    if (!(error instanceof GatewayError)) throw error;
-    const { code, param, status } = error;
-    return { code, param, status };
-  }
-}

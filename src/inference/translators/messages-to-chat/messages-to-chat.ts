@@ -8,6 +8,7 @@ import { MessageStream } from './message-stream.js';
 export const messagesToChat: Translator = {
   name: 'messages-to-chat',
   to: 'openai-chat',
+  callersNames: { max_completion_tokens: 'max_tokens' },
   translate(request, target) {
     const { thinking, stop_sequences: stops } = request;
     const asked = {

@@ -1,0 +1,191 @@
+import { isObject, type JsonObject } from '../../../common/json/read.js';
+import { documentBlock, imageBlock, inputOf, MessageTurns } from '../message-turns.js';
+import { LeftOut, listAt, objectAt, present, textAt, untranslatable, wordOf } from '../request-parts.js';
+import type { TranslationTarget } from '../translator.types.js';
+import { flatName, ResponseTools } from './response-tools.js';
+
+/** That are translated, or that do nothing where they are left out. */
+const TRANSLATED: ReadonlySet<string> = new Set([
+  'model',
+  'input',
+  'instructions',
+  'max_output_tokens',
+  'stream',
+  'stream_options',
+  'temperature',
+  'top_p',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'text',
+  'reasoning',
+  'metadata',
+  'user',
+  'safety_identifier',
+  'include',
+  'prompt_cache_key',
+  'store',
+  'service_tier',
+  'truncation',
+  'background',
+]);
+/** What the provider would have to have kept. */
+const KEPT = ['previous_response_id', 'conversation', 'prompt'] as const;
+/** Of an earlier answer, what only the provider that wrote it can read, or has done. */
+const OWN_OF_PROVIDER =
+  /^(?:reasoning|web_search_call|file_search_call|image_generation_call|code_interpreter_call|mcp_.+|tool_search_.+)$/;
+/** What the API demands, of a model that is not known. */
+const USUAL_CAP = 32_000;
+
+export interface MessageRequest {
+  readonly body: JsonObject;
+  readonly leftOut: readonly string[];
+  readonly tools: ResponseTools;
+}
+
+/**
+ * A request of OpenAI's Responses API as one of Anthropic's Messages API. Sources:
+ * https://platform.openai.com/docs/api-reference/responses/create and https://docs.anthropic.com/en/api/messages, read 2026-11-28.
+ */
+export function toMessageRequest(
+  request: JsonObject,
+  { provider, maxOutput }: TranslationTarget,
+  ids: 'kept' | 'fitted' = 'fitted',
+): MessageRequest {
+  for (const name of KEPT) if ((request[name] ?? null) !== null) throw untranslatable(name, name, provider);
+  if (request['background'] === true) throw untranslatable('background', 'an answer that comes later', provider);
+  const leftOut = new LeftOut();
+  leftOut.addOthers(request, TRANSLATED);
+  noteDefaults(request, leftOut);
+  const tools = new ResponseTools(request['tools'], leftOut, provider);
+  const turns = new MessageTurns(ids);
+  if ((request['instructions'] ?? null) !== null) turns.instruct(textAt(request['instructions'], 'instructions'));
+  new ResponseInput(turns, leftOut, provider).read(request['input']);
+  const body = {
+    model: request['model'],
+    ...turns.members(typeof request['prompt_cache_key'] === 'string'),
+    max_tokens: request['max_output_tokens'] ?? maxOutput ?? USUAL_CAP,
+    stream: request['stream'],
+    temperature: request['temperature'],
+    top_p: request['top_p'],
+    tools: tools.definitions.length === 0 ? undefined : tools.definitions,
+    ...tools.choiceOf(request),
+    metadata: userOf(request),
+    ...formatOf(request, leftOut),
+  };
+  return { body: present(body), leftOut: leftOut.fields, tools };
+}
+
+/** Fields that have a default, which does nothing here. */
+function noteDefaults(
+  { store, service_tier: tier, truncation, reasoning, include }: JsonObject,
+  leftOut: LeftOut,
+): void {
+  if (store === true) leftOut.add('store');
+  if (typeof tier === 'string' && tier !== 'auto' && tier !== 'default') leftOut.add('service_tier');
+  if (truncation === 'auto') leftOut.add('truncation');
+  // Not every model that thinks takes the same switch, and those that do not think refuse it.
+  if (isObject(reasoning) && Object.values(reasoning).some((value) => value !== null && value !== 'none'))
+    leftOut.add('reasoning');
+  if (Array.isArray(include) && include.some((each) => each !== 'reasoning.encrypted_content')) leftOut.add('include');
+}
+
+function userOf({ safety_identifier: identifier, user }: JsonObject): JsonObject | undefined {
+  const user_id = identifier ?? user;
+  return typeof user_id === 'string' ? { user_id } : undefined;
+}
+
+function formatOf({ text }: JsonObject, leftOut: LeftOut): JsonObject {
+  if (!isObject(text)) return {};
+  const { format, ...others } = text;
+  leftOut.addOthers(others, new Set(), 'text.');
+  if (!isObject(format) || format['type'] === 'text') return {};
+  if (format['type'] === 'json_schema')
+    return { output_config: { format: { type: 'json_schema', schema: format['schema'] } } };
+  leftOut.add('text.format');
+  return {};
+}
+
+/** The items of the input of a response, as turns of a conversation. */
+class ResponseInput {
+  constructor(
+    private readonly turns: MessageTurns,
+    private readonly leftOut: LeftOut,
+    private readonly provider: string,
+  ) {}
+
+  read(input: unknown): void {
+    if (typeof input === 'string') return this.turns.say('user', [{ type: 'text', text: input }]);
+    for (const [index, item] of listAt(input, 'input').entries())
+      this.#item(objectAt(item, `input.${index}`), `input.${index}`);
+  }
+
+  #item(item: JsonObject, path: string): void {
+    const { type = 'message', call_id: id, name, namespace, output } = item;
+    switch (type) {
+      case 'message':
+        return this.#message(item, path);
+      case 'function_call': {
+        const input = inputOf(textAt(item['arguments'], `${path}.arguments`));
+        return this.turns.call(textAt(id, `${path}.call_id`), flatName(textAt(name, `${path}.name`), namespace), input);
+      }
+      case 'custom_tool_call': {
+        const input = { input: textAt(item['input'], `${path}.input`) };
+        return this.turns.call(textAt(id, `${path}.call_id`), flatName(textAt(name, `${path}.name`), namespace), input);
+      }
+      case 'function_call_output':
+      case 'custom_tool_call_output':
+        return this.turns.answer(
+          textAt(id, `${path}.call_id`),
+          typeof output === 'string' ? output : this.#blocks(output, `${path}.output`),
+        );
+      default:
+        if (typeof type !== 'string' || !OWN_OF_PROVIDER.test(type))
+          throw untranslatable(path, `an item of the type ${wordOf(type)}`, this.provider);
+        this.leftOut.add(`input.${type}`);
+    }
+  }
+
+  #message({ role, content }: JsonObject, path: string): void {
+    const blocks =
+      typeof content === 'string' ? [{ type: 'text', text: content }] : this.#blocks(content, `${path}.content`);
+    if (role === 'user' || role === 'assistant') return this.turns.say(role, blocks);
+    if (role !== 'system' && role !== 'developer')
+      throw untranslatable(`${path}.role`, `the role ${wordOf(role)}`, this.provider);
+    for (const { type, text } of blocks) {
+      if (type !== 'text') throw untranslatable(`${path}.content`, 'instructions that are not text', this.provider);
+      this.turns.instruct(textAt(text, `${path}.content`));
+    }
+  }
+
+  #blocks(content: unknown, path: string): readonly JsonObject[] {
+    return listAt(content, path).map((part, index) =>
+      this.#block(objectAt(part, `${path}.${index}`), `${path}.${index}`),
+    );
+  }
+
+  #block(part: JsonObject, path: string): JsonObject {
+    const { type } = part;
+    switch (type) {
+      case 'input_text':
+      case 'output_text':
+      case 'text':
+        return { type: 'text', text: textAt(part['text'], `${path}.text`) };
+      case 'refusal':
+        return { type: 'text', text: textAt(part['refusal'], `${path}.refusal`) };
+      case 'input_image':
+        if ((part['image_url'] ?? null) === null) throw untranslatable(path, 'a stored image', this.provider);
+        return imageBlock(part['image_url'], `${path}.image_url`);
+      case 'input_file':
+        return this.#file(part, path);
+      default:
+        throw untranslatable(path, `content of the type ${wordOf(type)}`, this.provider);
+    }
+  }
+
+  #file({ file_data: data, file_url: url, filename }: JsonObject, path: string): JsonObject {
+    if (typeof url === 'string') return { type: 'document', source: { type: 'url', url } };
+    if ((data ?? null) === null) throw untranslatable(path, 'a stored file', this.provider);
+    return documentBlock(data, filename, `${path}.file_data`, this.provider);
+  }
+}

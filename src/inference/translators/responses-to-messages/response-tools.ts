@@ -1,0 +1,110 @@
+import { createHash } from 'node:crypto';
+import { isObject, type JsonObject } from '../../../common/json/read.js';
+import { type LeftOut, listAt, objectAt, present, textAt, untranslatable, wordOf } from '../request-parts.js';
+
+/** The longest name that all providers take. */
+const MAX_NAME = 64;
+const HASH_CHARACTERS = 8;
+/** Tools of the provider that a model can do without. */
+const DISPENSABLE = /^(?:web_search|image_generation|tool_search)/;
+const ANY_INPUT = { type: 'object', properties: {} } as const;
+const TEXT_INPUT = {
+  type: 'object',
+  properties: { input: { type: 'string' } },
+  required: ['input'],
+  additionalProperties: false,
+} as const;
+
+/** A tool, as the caller of a response knows it. */
+export interface CallersTool {
+  readonly name: string;
+  readonly namespace: string | undefined;
+  /** Whether its input is a text. */
+  readonly isCustom: boolean;
+}
+
+/** The tools of a response, under names without namespaces. */
+export class ResponseTools {
+  readonly #byName = new Map<string, CallersTool>();
+  readonly definitions: readonly JsonObject[];
+
+  constructor(
+    tools: unknown,
+    private readonly leftOut: LeftOut,
+    private readonly provider: string,
+  ) {
+    const given = tools === undefined || tools === null ? [] : listAt(tools, 'tools');
+    this.definitions = given.flatMap((tool, index) =>
+      this.#toolsOf(objectAt(tool, `tools.${index}`), `tools.${index}`),
+    );
+  }
+
+  /** The tool of a call that the model makes. */
+  find(name: string): CallersTool {
+    return this.#byName.get(name) ?? { name, namespace: undefined, isCustom: false };
+  }
+
+  choiceOf({ tool_choice: choice, parallel_tool_calls: isParallel }: JsonObject): JsonObject {
+    if (this.definitions.length === 0) return {};
+    const chosen = this.#choice(choice);
+    if (chosen['type'] === 'none' || isParallel !== false)
+      return chosen['type'] === 'auto' ? {} : { tool_choice: chosen };
+    return { tool_choice: { ...chosen, disable_parallel_tool_use: true } };
+  }
+
+  #choice(choice: unknown): JsonObject {
+    if (choice === 'none') return { type: 'none' };
+    if (choice === 'required') return { type: 'any' };
+    if (!isObject(choice)) return { type: 'auto' };
+    const { type, name, namespace } = choice;
+    if (type === 'function' || type === 'custom')
+      return { type: 'tool', name: flatName(textAt(name, 'tool_choice.name'), namespace) };
+    if (type !== 'allowed_tools') throw untranslatable('tool_choice', `the tool ${wordOf(type)}`, this.provider);
+    this.leftOut.add('tool_choice.allowed_tools');
+    return { type: choice['mode'] === 'required' ? 'any' : 'auto' };
+  }
+
+  #toolsOf(tool: JsonObject, path: string, namespace?: string): readonly JsonObject[] {
+    const { type, strict } = tool;
+    if (type === 'namespace') {
+      const name = textAt(tool['name'], `${path}.name`);
+      const list = listAt(tool['tools'], `${path}.tools`);
+      return list.flatMap((each, index) =>
+        this.#toolsOf(objectAt(each, `${path}.tools.${index}`), `${path}.tools.${index}`, name),
+      );
+    }
+    if (type === 'function') {
+      if (strict === true) this.leftOut.add('tools.strict');
+      return [this.#define(tool, path, namespace, isObject(tool['parameters']) ? tool['parameters'] : ANY_INPUT)];
+    }
+    if (type === 'custom') return [this.#define(tool, path, namespace, TEXT_INPUT)];
+    if (typeof type !== 'string' || !DISPENSABLE.test(type))
+      throw untranslatable(path, `the tool ${wordOf(type)}`, this.provider);
+    this.leftOut.add(`tools.${type}`);
+    return [];
+  }
+
+  #define(tool: JsonObject, path: string, namespace: string | undefined, schema: JsonObject): JsonObject {
+    const own = textAt(tool['name'], `${path}.name`);
+    const name = flatName(own, namespace);
+    if (this.#byName.has(name)) throw untranslatable(path, `a second tool of the name ${name}`, this.provider);
+    this.#byName.set(name, { name: own, namespace, isCustom: tool['type'] === 'custom' });
+    return present({ name, description: descriptionOf(tool), input_schema: schema });
+  }
+}
+
+/** One name for a namespace and a name, the same in each request. */
+export function flatName(name: string, namespace: unknown): string {
+  if (typeof namespace !== 'string' || namespace === '') return name;
+  const whole = namespace.endsWith('__') ? namespace + name : `${namespace}__${name}`;
+  if (whole.length <= MAX_NAME) return whole;
+  const hash = createHash('sha256').update(whole).digest('hex').slice(0, HASH_CHARACTERS);
+  return `${whole.slice(0, MAX_NAME - HASH_CHARACTERS - 1)}_${hash}`;
+}
+
+function descriptionOf({ description, format }: JsonObject): string | undefined {
+  const said = typeof description === 'string' ? description : undefined;
+  if (!isObject(format) || typeof format['definition'] !== 'string') return said;
+  const grammar = `The input has to match this grammar (${wordOf(format['syntax'])}):\n${format['definition']}`;
+  return said === undefined ? grammar : `${said}\n\n${grammar}`;
+}
