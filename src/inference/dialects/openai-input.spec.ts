@@ -90,6 +90,33 @@ describe('the bound of an input', () => {
     ['an argument of a tool', { tools: [{ parameters: { properties: { file_id: { type: 'string' } } } }] }],
   ])('is there for %s', (_what, body) => expect(boundOf(body)).toBeLessThan(2_000));
 
+  it.each([
+    '{"type":"reasoning","id":"rs_1","summary":[]}',
+    '{"type":"reasoning","id":"rs_1","encrypted_content":null}',
+    '{"type":"reasoning","id":"rs_1","encrypted_content":""}',
+    '{"type":"reasoning","encrypted_content":"gAAAAB","encrypted_content":null}',
+    '{"ty\\u0070e":"Reasoning","id":"rs_1"}',
+    '{"type":"reasoning","id":"rs_1","summary":[{"encrypted_content":"gAAAAB"}]}',
+    '{"type":"reasoning","encrypted_content":"gAAAAB"},{"type":"reasoning","id":"rs_2"}',
+    '{"type":"image_generation_call","id":"ig_1"}',
+    '{"type":"web_search_call","id":"ws_1"}',
+    '{"type":"file_search_call","id":"fs_1","results":null}',
+    '{"type":"code_interpreter_call","id":"ci_1"}',
+  ])('is not there for an item of which the provider keeps more: %s', (item) => {
+    const body = `{"input":[${item}]}`;
+    expect([boundOfText(body), boundOfText(body, SMALL)]).toEqual([undefined, 1_000]);
+  });
+
+  it.each([
+    '{"type":"reasoning","summary":[],"encrypted_content":"gAAAAB"}',
+    '{"encrypted_content":"gAAAAB","type":"reasoning"}',
+    '{"type":"compaction","encrypted_content":"gAAAAB"}',
+    '{"type":"function_call","call_id":"c","arguments":"{}"},{"type":"function_call_output","output":"x"}',
+    '{"type":"message","content":"reasoning"}',
+  ])('is there for an item that the request has whole: %s', (item) => {
+    expect(boundOfText(`{"input":[${item}]}`)).toBeLessThan(300);
+  });
+
   it('is not there for more fields than any honest body has', () => {
     expect(boundOfText(`{"messages":[{${'"a":1,'.repeat(260_000)}"b":1}]}`)).toBeUndefined();
   });

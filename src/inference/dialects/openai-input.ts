@@ -34,7 +34,17 @@ const UNSEEN: ReadonlySet<string> = new Set([
   // An earlier answer.
   'audio',
 ]);
-const EARLIER_ITEM = 'item_reference';
+/**
+ * Items of a response of which the provider keeps more than the request has: what they refer to, an image, what a search has found.
+ * Source: https://platform.openai.com/docs/guides/reasoning and …/docs/api-reference/responses/create, read 2026-11-28.
+ */
+const EARLIER_ITEMS: ReadonlySet<string | undefined> = new Set([
+  'item_reference',
+  'image_generation_call',
+  'web_search_call',
+  'file_search_call',
+  'code_interpreter_call',
+]);
 
 /** The members of a dialect that matter for its bound, unless they are null. */
 export interface BoundMembers {
@@ -63,6 +73,7 @@ export function readOpenaiInput(
   let imageBytes = 0;
   let hasTools = false;
   let isUnseen = false;
+  const reasoning = new EarlierReasoning();
   let unbounded: string | undefined;
   const isWhole = walkFields(json, (field) => {
     const { name, member, depth } = field;
@@ -73,14 +84,16 @@ export function readOpenaiInput(
     hasTools ||= TOOLS.has(name);
     if (isProvidersTool(field)) unbounded ??= 'tools';
     if (!CONVERSATION.has(member)) return;
-    isUnseen ||= UNSEEN.has(name) || (name === 'type' && field.text === EARLIER_ITEM);
+    isUnseen ||= UNSEEN.has(name) || (name === 'type' && EARLIER_ITEMS.has(field.text));
+    reasoning.add(field);
     if (IMAGES.has(name)) named += 1;
     if (isImageData(field)) {
       taken += 1;
       imageBytes += field.bytes;
     }
   });
-  const facts = { images: Math.max(named, taken), imageBytes, hasTools, isUnseen: isUnseen || !isWhole, savedTokens };
+  isUnseen ||= !isWhole || reasoning.isUnseen;
+  const facts = { images: Math.max(named, taken), imageBytes, hasTools, isUnseen, savedTokens };
   return { bound: inputBound(json, facts, IMAGE_TOKENS, knownModel), unbounded };
 }
 
@@ -91,4 +104,24 @@ function isProvidersTool({ name, member, text, depth }: JsonField): boolean {
 
 function isImageData({ name, text }: JsonField): boolean {
   return text !== undefined && IMAGE_DATA.has(name) && DATA_URL.test(text);
+}
+
+/** Earlier thoughts, which a provider adds by their id where the request does not have them encrypted. */
+class EarlierReasoning {
+  readonly #items = new Set<number>();
+  readonly #withContent = new Set<number>();
+  #isEmptied = false;
+
+  add({ name, text, object }: JsonField): void {
+    if (name === 'type' && text === 'reasoning') this.#items.add(object);
+    if (name !== 'encrypted_content') return;
+    if (text === undefined || text === '') this.#isEmptied = true;
+    else this.#withContent.add(object);
+  }
+
+  get isUnseen(): boolean {
+    if (this.#items.size === 0) return false;
+    // A field that comes twice might be read either way.
+    return this.#isEmptied || [...this.#items].some((item) => !this.#withContent.has(item));
+  }
 }
