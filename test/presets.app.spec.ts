@@ -75,7 +75,7 @@ describe('a preset', () => {
 
   it('refuses what its provider does not offer', async () => {
     const ask = plainly(gateway, await gateway.virtualKey('mistral'));
-    const answer = await ask('POST', '/responses', { body: { model: 'm', input: 'Hello' } });
+    const answer = await ask('POST', '/completions', { body: { model: 'm', prompt: 'Hello' } });
     expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'provider_not_supported' });
     expect(gateway.provider.calls).toEqual([]);
   });

@@ -55,16 +55,16 @@ async function messagesRoundTrip(client, model) {
   assert.equal(last.content[0].text, SAID);
 }
 
-async function chatRoundTrip(client) {
+async function chatRoundTrip(client, model = CHAT_MODEL) {
   const tools = [{ type: 'function', function: { name: 'add', description: 'Adds.', parameters: PARAMETERS } }];
   const first = await client.chat.completions
-    .stream({ model: CHAT_MODEL, messages: [ASK], tools, stream_options: { include_usage: true } })
+    .stream({ model, messages: [ASK], tools, stream_options: { include_usage: true } })
     .finalChatCompletion();
   const [{ message }] = first.choices;
   assert.deepEqual(JSON.parse(message.tool_calls[0].function.arguments), CALLED);
   assert.equal(first.usage.total_tokens, 30);
   const result = { role: 'tool', tool_call_id: message.tool_calls[0].id, content: '2' };
-  const last = await client.chat.completions.create({ model: CHAT_MODEL, messages: [ASK, message, result], tools });
+  const last = await client.chat.completions.create({ model, messages: [ASK, message, result], tools });
   assert.equal(last.choices[0].message.content, SAID);
 }
 
@@ -255,6 +255,21 @@ export const CHAT_CLIENTS = [
       },
     },
   ]),
+  ...[OpenAI, FormerOpenAI].map((Client, index) => ({
+    title: `openai ${7 - index}: a streamed tool call of a chat, its result, and the usage, on a model of Anthropic`,
+    run: async ({ url, key, calls }) => {
+      await chatRoundTrip(openaiWith(Client, url, key), MESSAGES_MODEL);
+      assertSentTo(calls, '/v1/messages');
+    },
+  })),
+  {
+    title: 'ai and @langchain/openai: a chat with a model of Anthropic',
+    run: async ({ url, key, calls }) => {
+      await aiSdkRoundTrip(aiCompatible(url, key)(MESSAGES_MODEL));
+      assertSentTo(calls, '/v1/messages');
+      assert.match(await streamed(langchainOpenai(url, key, MESSAGES_MODEL)), GREETING);
+    },
+  },
   {
     title: 'ai, @ai-sdk/anthropic: a tool round trip on a model that speaks chats alone',
     run: async ({ url, key, calls }) => {

@@ -1,0 +1,118 @@
+import { isObject, type JsonObject, stringOrUndefined } from '../../../common/json/read.js';
+import { brokenOff, errorInstead, invalidAnswer, isErrorAlone } from '../provider-words.js';
+import { STREAM_END, type StreamTranslation } from '../translator.types.js';
+import { type AskedChat, chatHead, finishReasonOf, toChatUsage } from './chat-answer.js';
+
+/** Of one answer. */
+const MAX_CALLS = 1_024;
+
+/** A call of a tool whose block is open. */
+interface OpenCall {
+  readonly index: number;
+  hasArguments: boolean;
+}
+
+/** The events of a message as the chunks of a chat. */
+export class ChatStream implements StreamTranslation {
+  #head: JsonObject | undefined;
+  /** By the index of its block. */
+  readonly #calls = new Map<unknown, OpenCall>();
+  #callCount = 0;
+  #reason: unknown;
+  #usage: JsonObject = {};
+  #isOver = false;
+
+  constructor(private readonly asked: AskedChat) {}
+
+  push(event: JsonObject | typeof STREAM_END): readonly JsonObject[] {
+    if (this.#isOver || event === STREAM_END) return [];
+    if (isErrorAlone(event)) throw errorInstead(event, this.asked.provider);
+    const { type, index, message, content_block: block, delta, usage } = event;
+    switch (type) {
+      case 'message_start':
+        return this.#begin(isObject(message) ? message : {});
+      case 'content_block_start':
+        return this.#start(index, isObject(block) ? block : {});
+      case 'content_block_delta':
+        return isObject(delta) ? this.#add(index, delta) : [];
+      case 'content_block_stop':
+        return this.#stop(index);
+      case 'message_delta':
+        if (isObject(delta)) this.#reason = delta['stop_reason'] ?? this.#reason;
+        this.#noteUsage(usage);
+        return [];
+      case 'message_stop':
+        return this.#finish();
+      default:
+        return [];
+    }
+  }
+
+  end(): readonly JsonObject[] {
+    if (!this.#isOver) throw brokenOff();
+    return [];
+  }
+
+  #begin(message: JsonObject): readonly JsonObject[] {
+    if (this.#head !== undefined) return [];
+    this.#head = chatHead(message, 'chat.completion.chunk', this.asked);
+    this.#noteUsage(message['usage']);
+    return [this.#chunk({ role: 'assistant', content: '', refusal: null })];
+  }
+
+  /** The figures are cumulative, and each may be null or absent. */
+  #noteUsage(usage: unknown): void {
+    if (!isObject(usage)) return;
+    const known = Object.entries(usage).filter(([, value]) => value !== null);
+    this.#usage = { ...this.#usage, ...Object.fromEntries(known) };
+  }
+
+  #start(block: unknown, { type, id, name, text, thinking }: JsonObject): readonly JsonObject[] {
+    if (type !== 'tool_use') return this.#say(stringOrUndefined(text), stringOrUndefined(thinking));
+    if (typeof id !== 'string' || typeof name !== 'string') throw invalidAnswer('a tool call without id and name');
+    if (this.#callCount >= MAX_CALLS) throw invalidAnswer('too many tool calls');
+    const index = this.#callCount;
+    this.#callCount += 1;
+    this.#calls.set(block, { index, hasArguments: false });
+    return [this.#chunk({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] })];
+  }
+
+  #add(block: unknown, { text, thinking, partial_json: json }: JsonObject): readonly JsonObject[] {
+    const call = this.#calls.get(block);
+    if (call === undefined) return this.#say(stringOrUndefined(text), stringOrUndefined(thinking));
+    const piece = stringOrUndefined(json) ?? '';
+    if (piece === '') return [];
+    call.hasArguments = true;
+    return [this.#argumentsOf(call, piece)];
+  }
+
+  /** A call without arguments has an object without members. */
+  #stop(block: unknown): readonly JsonObject[] {
+    const call = this.#calls.get(block);
+    this.#calls.delete(block);
+    return call === undefined || call.hasArguments ? [] : [this.#argumentsOf(call, '{}')];
+  }
+
+  #say(text = '', thought = ''): readonly JsonObject[] {
+    return [
+      ...(thought === '' ? [] : [this.#chunk({ reasoning_content: thought })]),
+      ...(text === '' ? [] : [this.#chunk({ content: text })]),
+    ];
+  }
+
+  #argumentsOf({ index }: OpenCall, piece: string): JsonObject {
+    return this.#chunk({ tool_calls: [{ index, function: { arguments: piece } }] });
+  }
+
+  #finish(): readonly JsonObject[] {
+    if (this.#head === undefined) throw brokenOff();
+    this.#isOver = true;
+    const last = this.#chunk({}, finishReasonOf(this.#reason));
+    return this.asked.asksForUsage ? [last, { ...this.#head, choices: [], usage: toChatUsage(this.#usage) }] : [last];
+  }
+
+  #chunk(delta: JsonObject, finish_reason: string | null = null): JsonObject {
+    const usage = this.asked.asksForUsage ? { usage: null } : {};
+    return { ...this.#head, choices: [{ index: 0, delta, logprobs: null, finish_reason }], ...usage };
+  }
+}

@@ -1,0 +1,211 @@
+import { isObject, type JsonObject } from '../../../common/json/read.js';
+import { documentBlock, imageBlock, inputOf, MessageTurns } from '../message-turns.js';
+import { LeftOut, listAt, objectAt, present, textAt, untranslatable, wordOf } from '../request-parts.js';
+import type { TranslationTarget } from '../translator.types.js';
+
+/** That are translated, or that do nothing where they are left out. */
+const TRANSLATED: ReadonlySet<string> = new Set([
+  'model',
+  'messages',
+  'max_tokens',
+  'max_completion_tokens',
+  'stream',
+  'stream_options',
+  'temperature',
+  'top_p',
+  'stop',
+  'n',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'response_format',
+  'user',
+  'safety_identifier',
+  'prompt_cache_key',
+  'store',
+  'service_tier',
+  'modalities',
+  'logprobs',
+]);
+/** Without them, the request would mean something else. */
+const NEEDED = ['functions', 'audio', 'web_search_options'] as const;
+/** What the API demands, of a model that is not known. */
+const USUAL_CAP = 32_000;
+const ANY_INPUT = { type: 'object', properties: {} } as const;
+
+export interface MessageRequest {
+  readonly body: JsonObject;
+  readonly leftOut: readonly string[];
+}
+
+/**
+ * A request of OpenAI's Chat Completions API as one of Anthropic's Messages API. Sources:
+ * https://platform.openai.com/docs/api-reference/chat/create and https://docs.anthropic.com/en/api/messages, read 2026-11-28.
+ */
+export function toMessageRequest(request: JsonObject, { provider, maxOutput }: TranslationTarget): MessageRequest {
+  for (const name of NEEDED) if ((request[name] ?? null) !== null) throw untranslatable(name, name, provider);
+  if (typeof request['n'] === 'number' && request['n'] > 1) throw untranslatable('n', 'more than one answer', provider);
+  const leftOut = new LeftOut();
+  leftOut.addOthers(request, TRANSLATED);
+  noteDefaults(request, leftOut);
+  const tools = toolsOf(request, leftOut, provider);
+  const turns = new MessageTurns('fitted');
+  new ChatInput(turns, leftOut, provider).read(request['messages']);
+  const body = {
+    model: request['model'],
+    ...turns.members(typeof request['prompt_cache_key'] === 'string'),
+    max_tokens: request['max_completion_tokens'] ?? request['max_tokens'] ?? maxOutput ?? USUAL_CAP,
+    stream: request['stream'],
+    temperature: request['temperature'],
+    top_p: request['top_p'],
+    stop_sequences: stopsOf(request),
+    tools,
+    tool_choice: tools === undefined ? undefined : choiceOf(request, provider),
+    metadata: userOf(request),
+    ...formatOf(request, leftOut),
+  };
+  return { body: present(body), leftOut: leftOut.fields };
+}
+
+/** Fields that have a default, which does nothing here. */
+function noteDefaults({ store, service_tier: tier, logprobs, modalities }: JsonObject, leftOut: LeftOut): void {
+  if (store === true) leftOut.add('store');
+  if (logprobs === true) leftOut.add('logprobs');
+  if (typeof tier === 'string' && tier !== 'auto' && tier !== 'default') leftOut.add('service_tier');
+  if (Array.isArray(modalities) && modalities.some((each) => each !== 'text')) leftOut.add('modalities');
+}
+
+function stopsOf({ stop }: JsonObject): unknown {
+  if (typeof stop === 'string') return [stop];
+  return Array.isArray(stop) && stop.length === 0 ? undefined : stop;
+}
+
+function userOf({ safety_identifier: identifier, user }: JsonObject): JsonObject | undefined {
+  const user_id = identifier ?? user;
+  return typeof user_id === 'string' ? { user_id } : undefined;
+}
+
+function toolsOf({ tools }: JsonObject, leftOut: LeftOut, provider: string): readonly JsonObject[] | undefined {
+  if (tools === undefined || tools === null) return undefined;
+  const translated = listAt(tools, 'tools').map((tool, index) => {
+    const path = `tools.${index}`;
+    const { type, function: called } = objectAt(tool, path);
+    if (type !== 'function') throw untranslatable(path, `the tool ${wordOf(type)}`, provider);
+    const { name, description, parameters, strict } = objectAt(called, `${path}.function`);
+    if (strict === true) leftOut.add('tools.strict');
+    const input_schema = isObject(parameters) ? parameters : ANY_INPUT;
+    return present({ name: textAt(name, `${path}.function.name`), description, input_schema });
+  });
+  return translated.length === 0 ? undefined : translated;
+}
+
+function choiceOf(
+  { tool_choice: choice, parallel_tool_calls: isParallel }: JsonObject,
+  provider: string,
+): JsonObject | undefined {
+  if (choice === 'none') return { type: 'none' };
+  const single = isParallel === false ? { disable_parallel_tool_use: true } : {};
+  if (choice === 'required') return { type: 'any', ...single };
+  if (!isObject(choice)) return isParallel === false ? { type: 'auto', ...single } : undefined;
+  const { type, function: called } = choice;
+  if (type !== 'function') throw untranslatable('tool_choice', `the choice ${wordOf(type)}`, provider);
+  const { name } = objectAt(called, 'tool_choice.function');
+  return { type: 'tool', name: textAt(name, 'tool_choice.function.name'), ...single };
+}
+
+function formatOf({ response_format: format }: JsonObject, leftOut: LeftOut): JsonObject {
+  if (!isObject(format) || format['type'] === 'text') return {};
+  const { type, json_schema: given } = format;
+  if (type === 'json_schema' && isObject(given))
+    return { output_config: { format: { type, schema: given['schema'] } } };
+  leftOut.add('response_format');
+  return {};
+}
+
+/** The messages of a chat, as turns of a conversation. */
+class ChatInput {
+  constructor(
+    private readonly turns: MessageTurns,
+    private readonly leftOut: LeftOut,
+    private readonly provider: string,
+  ) {}
+
+  read(messages: unknown): void {
+    for (const [index, message] of listAt(messages, 'messages').entries())
+      this.#message(objectAt(message, `messages.${index}`), `messages.${index}`);
+  }
+
+  #message(message: JsonObject, path: string): void {
+    const { role, content, name } = message;
+    if ((name ?? null) !== null) this.leftOut.add('messages.name');
+    switch (role) {
+      case 'system':
+      case 'developer':
+        return this.#instruct(content, `${path}.content`);
+      case 'user':
+        return this.turns.say('user', this.#blocks(content, `${path}.content`));
+      case 'assistant':
+        return this.#answer(message, path);
+      case 'tool':
+        return this.#result(message, path);
+      default:
+        throw untranslatable(`${path}.role`, `the role ${wordOf(role)}`, this.provider);
+    }
+  }
+
+  #instruct(content: unknown, path: string): void {
+    for (const { type, text } of this.#blocks(content, path)) {
+      if (type !== 'text') throw untranslatable(path, 'instructions that are not text', this.provider);
+      this.turns.instruct(textAt(text, path));
+    }
+  }
+
+  #answer({ content, refusal, tool_calls: calls, audio, reasoning_content: thought }: JsonObject, path: string): void {
+    if ((audio ?? null) !== null) throw untranslatable(`${path}.audio`, 'an earlier sound', this.provider);
+    if ((thought ?? null) !== null) this.leftOut.add('messages.reasoning_content');
+    if ((content ?? null) !== null) this.turns.say('assistant', this.#blocks(content, `${path}.content`));
+    if (typeof refusal === 'string') this.turns.say('assistant', [{ type: 'text', text: refusal }]);
+    if (calls === undefined || calls === null) return;
+    for (const [index, call] of listAt(calls, `${path}.tool_calls`).entries()) {
+      const at = `${path}.tool_calls.${index}`;
+      const { id, type = 'function', function: called } = objectAt(call, at);
+      if (type !== 'function') throw untranslatable(at, `a call of the type ${wordOf(type)}`, this.provider);
+      const { name, arguments: json } = objectAt(called, `${at}.function`);
+      const input = inputOf(textAt(json, `${at}.function.arguments`));
+      this.turns.call(textAt(id, `${at}.id`), textAt(name, `${at}.function.name`), input);
+    }
+  }
+
+  #result({ tool_call_id: id, content }: JsonObject, path: string): void {
+    const said = typeof content === 'string' ? content : this.#blocks(content, `${path}.content`);
+    this.turns.answer(textAt(id, `${path}.tool_call_id`), said);
+  }
+
+  #blocks(content: unknown, path: string): readonly JsonObject[] {
+    if (typeof content === 'string') return [{ type: 'text', text: content }];
+    return listAt(content, path).map((part, index) =>
+      this.#block(objectAt(part, `${path}.${index}`), `${path}.${index}`),
+    );
+  }
+
+  #block(part: JsonObject, path: string): JsonObject {
+    const { type } = part;
+    switch (type) {
+      case 'text':
+        return { type: 'text', text: textAt(part['text'], `${path}.text`) };
+      case 'refusal':
+        return { type: 'text', text: textAt(part['refusal'], `${path}.refusal`) };
+      case 'image_url':
+        return imageBlock(objectAt(part['image_url'], `${path}.image_url`)['url'], `${path}.image_url.url`);
+      case 'file':
+        return this.#file(objectAt(part['file'], `${path}.file`), `${path}.file`);
+      default:
+        throw untranslatable(path, `content of the type ${wordOf(type)}`, this.provider);
+    }
+  }
+
+  #file({ file_data: data, filename }: JsonObject, path: string): JsonObject {
+    if ((data ?? null) === null) throw untranslatable(path, 'a stored file', this.provider);
+    return documentBlock(data, filename, `${path}.file_data`, this.provider);
+  }
+}
