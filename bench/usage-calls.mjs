@@ -1,6 +1,13 @@
 // Calls as the gateway reserves and settles them, for the benchmarks of the usage stores.
 import { randomUUID } from 'node:crypto';
 
+const RATE = { mode: 'standard', tier: 0, priceIds: [] };
+
+/** How a call ends that used all of its bound. */
+export function settled({ bound: figures }) {
+  return { figures, source: 'provider', outcome: 'answered', rate: RATE, firstTokenMs: null };
+}
+
 /** Of new policies that cap cost, one bucket each. */
 export function makeCharges(count, limit) {
   return Array.from({ length: count }, () => ({
@@ -36,9 +43,8 @@ export function makeReservation(charges) {
       traceId: '4bf92f3577b34da6a3ce929d0e0e4736',
       attempt: 1,
     },
-    estimate: { costNano: 2_000_000n, tokens: 0n, searchUnits: 1n },
-    estimateSource: 'computed',
-    priceId: null,
+    bound: { costNano: 2_000_000n, quantities: { search_unit: 1n } },
+    rate: RATE,
     charges,
   };
 }
@@ -48,8 +54,7 @@ export async function pair(store, charges) {
   const reservation = makeReservation(charges);
   const { kind } = await store.reserve(reservation);
   if (kind !== 'admitted') throw new Error(`a call was ${kind}`);
-  const { estimate: figures } = reservation;
-  await store.settle({ reservation, figures, source: 'provider', priceId: null, status: 'settled' });
+  await store.settle({ reservation, ...settled(reservation) });
 }
 
 /** Milliseconds, median. */

@@ -15,7 +15,8 @@ const SECONDS_A_ROW = 2.5;
 const SLOW_PERIODS = `
   CREATE FUNCTION public.date_trunc(unit text, at timestamptz, zone text) RETURNS timestamptz LANGUAGE plpgsql AS $$
   BEGIN
-    PERFORM pg_sleep(CASE unit WHEN 'day' THEN 600 WHEN 'hour' THEN ${SECONDS_A_ROW} ELSE 0 END);
+    -- Sums of the ledger are made by hour as well, and must not be slow.
+    PERFORM pg_sleep(CASE WHEN current_query() NOT LIKE '%GROUP BY%' THEN 0 ELSE CASE unit WHEN 'day' THEN 600 WHEN 'hour' THEN ${SECONDS_A_ROW} ELSE 0 END END);
     RETURN pg_catalog.date_trunc(unit, at, zone);
   END $$`;
 
@@ -40,14 +41,16 @@ onServer('reports that take too long (needs DATABASE_URL)', () => {
     await database.drop();
   });
 
-  const read = (bucket: string): Promise<Answer> => gateway.admin.get(`/v1/usage?bucket=${bucket}`);
+  /** From the ledger: sums have no metadata. */
+  const read = (bucket: string, page = ''): Promise<Answer> =>
+    gateway.admin.get(`/v1/usage?group_by=metadata.team&bucket=${bucket}${page}`);
 
   it('ends slow reports in time while reading a page or counting the rows', async () => {
     const startedAt = performance.now();
-    const answer = await gateway.admin.get('/v1/usage?bucket=hour&page_size=1');
+    const answer = await read('hour', '&current_page=7');
     expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'report_too_large', param: 'from' });
     expect(performance.now() - startedAt).toBeLessThan(2 * SECONDS_A_ROW * 1_000);
-    expect(jsonOf(await gateway.admin.get('/v1/usage?bucket=hour'))).toMatchObject({ data: [{ calls: 1 }], total: 1 });
+    expect(jsonOf(await read('hour'))).toMatchObject({ data: [{ calls: 1 }], total: 1 });
   });
 
   it('ends concurrent reports without delaying calls or other organisations', async () => {

@@ -14,17 +14,18 @@ import { canonicalModel, possibleModels } from './model-names.js';
 import { ReportQueries } from './report-queries.js';
 import { QUANTITY_UNITS, type QuantityUnit } from './units.js';
 import { columnOfUnit } from './rollup-columns.js';
-import { countOf, pageOf, type ReportRange, reportStatement } from './report-statement.js';
+import { countStatement, type ReportRange, reportStatement } from './report-statement.js';
 import type { ReportKey } from './report-keys.js';
 import type { UsagePeriodResponse, UsageReportResponse } from './usage-report.response.js';
 
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 const DEFAULT_RANGE_MS = 30 * DAY_MS;
 const MAX_DAYS: Readonly<Record<TimeBucket, number>> = { hour: 31, day: 366, month: 3_660, none: 3_660 };
 const NANO_DECIMALS = 9;
 
 /** Sums arrive as text: they may be more than a number holds. */
-type Row = Readonly<Record<'calls' | 'cost_nano' | 'tokens' | 'presumed' | 'failed', string>> &
+type Row = Readonly<Record<'calls' | 'cost_nano' | 'tokens' | 'presumed_calls' | 'failed_calls' | 'total', string>> &
   Readonly<Record<`q_${QuantityUnit}`, string | null>> &
   Readonly<Record<`g${number}`, string | null>> & { readonly start: Date };
 
@@ -32,7 +33,7 @@ interface CountRow {
   readonly total: string;
 }
 
-/** Adds up the ledger. */
+/** Reports what calls used: whole hours from the sums of the ledger, the rest from its rows. */
 @Injectable()
 export class UsageReport {
   constructor(
@@ -44,12 +45,11 @@ export class UsageReport {
   async read(principal: Principal, query: UsageReportQuery): Promise<UsageReportResponse> {
     const range = await this.rangeOf(principal, query);
     const { skip, take } = toSkipTake(query);
-    const statement = reportStatement(range);
     return this.queries.run(principal.organisationId, async (read) => {
-      const rows = await read<Row>(pageOf(statement, range.groupBy.length, skip, take));
-      // A page that is not full is the last one, unless it is beyond it.
-      const isLast = rows.length < take && (rows.length > 0 || skip === 0);
-      const total = isLast ? skip + rows.length : countIn(await read<CountRow>(countOf(statement)));
+      const rows = await read<Row>(reportStatement(range, { skip, take }));
+      // A page beyond the last one has no row to say how many there are.
+      const isBeyond = rows.length === 0 && skip > 0;
+      const total = countIn(isBeyond ? await read<CountRow>(countStatement(range)) : rows);
       return { object: 'list', data: rows.map((row) => toPeriod(row, range)), total };
     });
   }
@@ -59,13 +59,12 @@ export class UsageReport {
     const { virtual_key, mcp_server } = query;
     const mcp_tool = query.mcp_tool === undefined ? undefined : inLedger(query.mcp_tool);
     const { api_key: api_key_id, provider, endpoint } = foldNames(query);
-    const { from, to } = this.timesOf(query);
+    const times = this.timesOf(query);
     const workspaceId = ref === undefined ? principal.workspaceId : (await this.workspaces.get(principal, ref)).id;
     return {
       organisationId: principal.organisationId,
       workspaceId: workspaceId ?? undefined,
-      from,
-      to,
+      ...times,
       bucket,
       groupBy,
       filters: withoutUndefined({ api_key_id, virtual_key, provider, endpoint, mcp_server, mcp_tool }),
@@ -74,16 +73,22 @@ export class UsageReport {
     };
   }
 
-  private timesOf(query: UsageReportQuery): Pick<ReportRange, 'from' | 'to'> {
+  private timesOf(query: UsageReportQuery): Pick<ReportRange, 'from' | 'to' | 'isOpen'> {
+    const isOpen = query.to === undefined;
     const to = query.to === undefined ? this.clock.now() : fromUnixSeconds(query.to);
-    const from = query.from === undefined ? new Date(to.getTime() - DEFAULT_RANGE_MS) : fromUnixSeconds(query.from);
+    const from = query.from === undefined ? defaultStart(to) : fromUnixSeconds(query.from);
     const maxDays = MAX_DAYS[query.bucket];
     if (from >= to) throw invalidField('from', 'must be before to');
     if (to.getTime() - from.getTime() > maxDays * DAY_MS) {
       throw invalidField('from', `must be at most ${maxDays} days before to with bucket ${query.bucket}`);
     }
-    return { from, to };
+    return { from, to, isOpen };
   }
+}
+
+/** A whole hour, which need not be read row by row. */
+function defaultStart(to: Date): Date {
+  return new Date(Math.ceil((to.getTime() - DEFAULT_RANGE_MS) / HOUR_MS) * HOUR_MS);
 }
 
 function modelsOf(name: string, provider: string | undefined): ReportRange['models'] {
@@ -106,8 +111,8 @@ function toPeriod(row: Row, { bucket, groupBy, to }: ReportRange): UsagePeriodRe
     tokens: Number(row.tokens),
     search_units: Number(row.q_search_unit ?? 0),
     quantities: quantitiesOf(row),
-    presumed_calls: Number(row.presumed),
-    failed_calls: Number(row.failed),
+    presumed_calls: Number(row.presumed_calls),
+    failed_calls: Number(row.failed_calls),
   };
 }
 
@@ -126,7 +131,7 @@ function groupOf(row: Row, groupBy: readonly ReportKey[]): Readonly<Record<strin
 function endOf(bucket: TimeBucket, start: Date, to: Date): Date {
   switch (bucket) {
     case 'hour':
-      return new Date(start.getTime() + DAY_MS / 24);
+      return new Date(start.getTime() + HOUR_MS);
     case 'day':
       return new Date(start.getTime() + DAY_MS);
     case 'month':

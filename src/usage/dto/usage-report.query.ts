@@ -27,7 +27,7 @@ const ToJson = (): PropertyDecorator =>
   });
 
 export class UsageReportQuery extends IntersectionType(PageQuery, TimeRangeQuery) {
-  /** Start of the report in Unix seconds, inclusive. Default: 30 days before `to`. */
+  /** Start of the report in Unix seconds, inclusive. Default: the first whole hour of the 30 days before `to`. */
   override readonly from?: number;
 
   /** End of the report in Unix seconds, exclusive. Default: now. */
