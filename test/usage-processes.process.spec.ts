@@ -12,8 +12,11 @@ const KILLS = 10;
 const CALLERS = 24;
 const STREAMS = 312;
 const STREAM_KILLS = 2;
-/** Callers without a pause would take the CPU that the start of the next gateway needs. */
-const PAUSE_MS = 60;
+/**
+ * Callers without a pause would take the CPU that the start of the next gateway needs. A kill proves as much as there are
+ * calls in flight: about seven, since a call lasts a third of its turn.
+ */
+const PAUSE_MS = 180;
 
 // Sixteen starts of a gateway, two seconds of CPU each.
 jest.setTimeout(300_000);

@@ -27,7 +27,7 @@ export const POLICIES = '/v1/policies/usage-limits';
 
 const slowly: Reply = (response, call) => {
   if (call.path.endsWith('/chat/completions')) return faultyStream(response, call);
-  setTimeout(() => scored()(response, call), 5 + Math.random() * 30);
+  setTimeout(() => scored()(response, call), 20 + Math.random() * 100);
 };
 /** At most 24 tokens of output come. */
 const CHAT = { model: 'm', max_tokens: 60, stream: true, messages: [{ role: 'user', content: 'Hello' }] };

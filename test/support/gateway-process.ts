@@ -4,6 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { eventually } from './eventually.js';
 
 const MAIN = fileURLToPath(new URL('../../dist/src/main.js', import.meta.url));
+/** From Node 22.1 on, a start reads compiled code here, which saves a quarter of its CPU. */
+const COMPILED = fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url));
 /** In words, and in production as a line of the log. */
 const LISTENS = /(?:Tollgate listens on |"event":"listening","url":")([^\s"]+)[\n"]/;
 /** Much longer than a start takes, even on a busy machine. */
@@ -22,7 +24,7 @@ export class BuiltProgram {
     const { PATH = '' } = process.env;
     this.child = spawn(process.execPath, [file, ...words], {
       cwd: folder,
-      env: { PATH, ...environment },
+      env: { PATH, NODE_COMPILE_CACHE: COMPILED, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.child.stdout?.on('data', (chunk: Buffer) => (this.output += chunk.toString()));

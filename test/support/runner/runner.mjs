@@ -6,6 +6,8 @@ import { fileURLToPath } from 'node:url';
 
 const WORKER = fileURLToPath(new URL('worker.mjs', import.meta.url));
 const TYPESCRIPT = new URL('typescript.mjs', import.meta.url).href;
+/** Read and written by Node 22.1 and newer. */
+const COMPILED = fileURLToPath(new URL('../../../node_modules/.cache/compiled', import.meta.url));
 
 /** Two that start gateways keep two cores busy. Beside a third spec, connections would time out. */
 const MOST_PROCESS_SPECS = 2;
@@ -75,7 +77,7 @@ class SpecWorker {
 
   start() {
     return fork(WORKER, {
-      env: { ...process.env, NODE_ENV: 'test', JEST_WORKER_ID: String(this.id) },
+      env: { ...process.env, NODE_ENV: 'test', JEST_WORKER_ID: String(this.id), NODE_COMPILE_CACHE: COMPILED },
       execArgv: ['--import', TYPESCRIPT, '--enable-source-maps'],
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
