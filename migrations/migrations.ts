@@ -17,6 +17,7 @@ import { OutputsOfModelRoutes1795690600000 } from './1795690600000-outputs-of-mo
 import { Sessions1795700000000 } from './1795700000000-sessions.js';
 import { UsageRollups1795700100000 } from './1795700100000-usage-rollups.js';
 import { ProviderJobs1795700760000 } from './1795700760000-provider-jobs.js';
+import { TrainingTokens1795700770000 } from './1795700770000-training-tokens.js';
 
 /** In order of application. Classes, not file patterns: the same list works from source, build and tests. */
 export const MIGRATIONS = [
@@ -39,4 +40,5 @@ export const MIGRATIONS = [
   Sessions1795700000000,
   UsageRollups1795700100000,
   ProviderJobs1795700760000,
+  TrainingTokens1795700770000,
 ] as const;

@@ -43,13 +43,13 @@ describe('the guide to the SDK', () => {
     expect(made.status).toBe(201);
     gateway.provider.replyWith(cursorPages(batches(45)));
     const [program = ''] = blocks('js');
-    expect(await outputOf(program, 'unused')).toEqual(batches(45).map(({ id }) => `${id} completed`));
+    expect(await outputOf(program, 'unused')).toEqual(batches(45).map(({ id }) => `${id} in_progress`));
   });
 
   it('prints every batch with the example of the SDK guide', async () => {
     gateway.provider.replyWith(cursorPages(batches(250)));
     const lines = await outputOf(EXAMPLE, await gateway.virtualKey('openai-compatible'));
-    expect(lines).toEqual(batches(250).map(({ id }) => `${id}  completed  95/100`));
+    expect(lines).toEqual(batches(250).map(({ id }) => `${id}  in_progress  95/100`));
   });
 
   it('ends the example of the SDK guide with the error of an invalid key', async () => {

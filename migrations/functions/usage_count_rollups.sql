@@ -14,7 +14,7 @@ BEGIN
     mcp_tool,
     calls, presumed_calls, failed_calls, cost_nano, tokens, q_input, q_cache_read, q_cache_write_5m, q_cache_write_1h,
     q_output, q_input_audio, q_output_audio, q_input_image, q_output_image, q_search_unit, q_request, q_web_search,
-    q_audio_second, q_image)
+    q_audio_second, q_image, q_training)
   SELECT date_trunc('hour', at, 'UTC'), organisation_id, workspace_id, api_key_id, virtual_key, provider, model, endpoint, mcp_server,
     mcp_tool,
     count(*) * v_sign, count(*) FILTER (WHERE source = 'presumed') * v_sign,
@@ -33,7 +33,8 @@ BEGIN
     sum((quantities -> 'request')::bigint) * v_sign,
     sum((quantities -> 'web_search')::bigint) * v_sign,
     sum((quantities -> 'audio_second')::bigint) * v_sign,
-    sum((quantities -> 'image')::bigint) * v_sign
+    sum((quantities -> 'image')::bigint) * v_sign,
+    sum((quantities -> 'training')::bigint) * v_sign
   FROM changed
   GROUP BY 1, organisation_id, workspace_id, api_key_id, virtual_key, provider, model, endpoint, mcp_server,
     mcp_tool;

@@ -30,7 +30,7 @@ BEGIN
     INSERT INTO usage_rollups AS r (organisation_id, hours, start, group_id,
       calls, presumed_calls, failed_calls, cost_nano, tokens, q_input, q_cache_read, q_cache_write_5m,
       q_cache_write_1h, q_output, q_input_audio, q_output_audio, q_input_image, q_output_image, q_search_unit,
-      q_request, q_web_search, q_audio_second, q_image)
+      q_request, q_web_search, q_audio_second, q_image, q_training)
     SELECT organisation_id, p.hours, CASE p.hours WHEN 1 THEN hour ELSE date_trunc('day', hour, 'UTC') END, group_id,
       sum(calls), sum(presumed_calls), sum(failed_calls),
       usage_bounded(sum(cost_nano)), usage_bounded(sum(tokens)),
@@ -47,7 +47,8 @@ BEGIN
       usage_bounded(sum(q_request)),
       usage_bounded(sum(q_web_search)),
       usage_bounded(sum(q_audio_second)),
-      usage_bounded(sum(q_image))
+      usage_bounded(sum(q_image)),
+      usage_bounded(sum(q_training))
     FROM named CROSS JOIN (VALUES (1::smallint), (24::smallint)) AS p(hours)
     GROUP BY 1, 2, 3, 4
     ON CONFLICT (organisation_id, hours, start, group_id) DO UPDATE
@@ -68,7 +69,8 @@ BEGIN
       q_request = usage_bounded(COALESCE(r.q_request::numeric + EXCLUDED.q_request, r.q_request, EXCLUDED.q_request)),
       q_web_search = usage_bounded(COALESCE(r.q_web_search::numeric + EXCLUDED.q_web_search, r.q_web_search, EXCLUDED.q_web_search)),
       q_audio_second = usage_bounded(COALESCE(r.q_audio_second::numeric + EXCLUDED.q_audio_second, r.q_audio_second, EXCLUDED.q_audio_second)),
-      q_image = usage_bounded(COALESCE(r.q_image::numeric + EXCLUDED.q_image, r.q_image, EXCLUDED.q_image))
+      q_image = usage_bounded(COALESCE(r.q_image::numeric + EXCLUDED.q_image, r.q_image, EXCLUDED.q_image)),
+      q_training = usage_bounded(COALESCE(r.q_training::numeric + EXCLUDED.q_training, r.q_training, EXCLUDED.q_training))
   )
   SELECT count(*) INTO v_count FROM taken;
   RETURN v_count;

@@ -31,6 +31,7 @@ export const FINE_TUNING_ROUTES: readonly RelayRoute[] = [
     kind: 'create',
     operation: 'fine_tuning.jobs.create',
     spends: true,
+    startsJob: true,
     models: 'in_body',
     operationId: 'createFineTuningJob',
     summary: 'Creates a fine-tuning job.',

@@ -11,6 +11,8 @@ import { DeferredCalls } from './deferred/deferred-calls.js';
 import { DeferredMeters } from './deferred/deferred-meter.js';
 import { JobCharges } from './deferred/job-charges.js';
 import { JobKeeper } from './deferred/job-keeper.js';
+import { JobReader } from './deferred/job-reader.js';
+import { ProviderFiles } from './deferred/provider-files.js';
 import { ProviderJob } from './deferred/provider-job.entity.js';
 import { ProviderJobStore } from './deferred/provider-job.store.js';
 import { Isolation } from './relay/isolation.js';
@@ -40,7 +42,9 @@ import { VirtualKeyFinder } from './virtual-key.finder.js';
     Isolation,
     JobCharges,
     JobKeeper,
+    JobReader,
     ProviderCallService,
+    ProviderFiles,
     ProviderJobStore,
     RelayService,
     RoutedCalls,
@@ -48,6 +52,15 @@ import { VirtualKeyFinder } from './virtual-key.finder.js';
     UsedUpLimits,
     VirtualKeyFinder,
   ],
-  exports: [DeferredMeters, Isolation, ProviderCallService, RelayService, RoutedCalls, VirtualKeyFinder],
+  exports: [
+    DeferredMeters,
+    Isolation,
+    JobReader,
+    ProviderFiles,
+    ProviderCallService,
+    RelayService,
+    RoutedCalls,
+    VirtualKeyFinder,
+  ],
 })
 export class GatewayModule {}

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomInt, randomUUID } from 'node:crypto';
 import { UsageRollups1795700100000 } from '../../migrations/1795700100000-usage-rollups.js';
+import { TrainingTokens1795700770000 } from '../../migrations/1795700770000-training-tokens.js';
 import { TestClock } from '../../test/support/test-clock.js';
 import type { TollgateDataSource } from '../database/tollgate-data-source.js';
 import { NO_OBSERVER } from './__fixtures__/no-observer.js';
@@ -137,6 +138,8 @@ describe('the sums of the ledger', () => {
         [ORGANISATION],
       );
       await migration.up(runner);
+      // Later ones add units.
+      await new TrainingTokens1795700770000().up(runner);
       expect(await rollupDrift(runner.manager)).toEqual([]);
       await runner.query('SELECT usage_fold_rollups(1000)');
       expect(await rollupDrift(runner.manager)).toEqual([]);

@@ -13,7 +13,7 @@ import {
 describe('quantities by unit', () => {
   it('sums tokens of all kinds and ignores other units', () => {
     const one = Object.fromEntries(QUANTITY_UNITS.map((unit) => [unit, 1n]));
-    expect(tokensOf(one)).toBe(9n);
+    expect(tokensOf(one)).toBe(10n);
     expect(tokensOf({ search_unit: 3n, request: 1n, web_search: 2n, audio_second: 5n, image: 1n })).toBe(0n);
     expect(tokensOf(NO_QUANTITIES)).toBe(0n);
   });

@@ -17,6 +17,7 @@ export const QUANTITY_UNITS = [
   'web_search',
   'audio_second',
   'image',
+  'training',
 ] as const;
 export type QuantityUnit = (typeof QUANTITY_UNITS)[number];
 
@@ -28,6 +29,8 @@ const INPUT_UNITS = [
   'cache_write_1h',
   'input_audio',
   'input_image',
+  // That a fine-tuning job reads, once in each epoch.
+  'training',
 ] as const satisfies readonly QuantityUnit[];
 
 /** Tokens that it writes. */

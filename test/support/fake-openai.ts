@@ -43,7 +43,7 @@ export function fineTuningJobs(count: number): readonly Item[] {
     object: 'fine_tuning.job',
     created_at,
     model: 'gpt-4o-mini',
-    status: 'succeeded',
+    status: 'running',
     training_file: 'file-abc123',
   }));
 }

@@ -1,30 +1,26 @@
 // Batches of OpenAI's API. Source: https://platform.openai.com/docs/api-reference/batch, read 2026-11-28.
 import { Injectable } from '@nestjs/common';
-import { isObject, type JsonObject, readArray, readObject, stringOrUndefined } from '../../common/json/read.js';
-import { GatewayError } from '../../common/errors/gateway.error.js';
+import { type JsonObject, stringOrUndefined } from '../../common/json/read.js';
 import {
   type DeferredMeter,
   DeferredMeters,
   type DoneCalls,
   type JobPlan,
 } from '../../gateway/deferred/deferred-meter.js';
-import { ProviderCallService } from '../../gateway/provider-call.service.js';
+import { ProviderFiles, unreadableReason } from '../../gateway/deferred/provider-files.js';
+import { JobReader } from '../../gateway/deferred/job-reader.js';
 import type { ProviderContext } from '../../gateway/provider-context.decorator.js';
 import { usedIds } from '../../gateway/relay/object-ids.js';
-import { parseProviderResult } from '../../upstream/provider-error.js';
 import { OfferedEndpoints } from '../../upstream/providers/offered-endpoints.js';
 import { BATCH_PROVIDERS } from '../batch-providers.js';
 import { BatchPlan } from './batch-plan.js';
 import { BatchUsage, completedIn, usageOfBatch } from './batch-usage.js';
-import { TooLargeError } from './line-reader.js';
-import { ProviderFiles } from './provider-files.js';
 
 const ENDPOINT = 'batches';
 const FILE = 'input_file_id';
 /** The caller waits for it. */
 const MAX_PLAN_MS = 60_000;
 const MAX_RESULT_MS = 300_000;
-const NEWEST = { limit: '100' } as const;
 const OVER: ReadonlySet<unknown> = new Set(['completed', 'failed', 'expired', 'cancelled']);
 const WINDOW = /^(\d{1,3})([hd])$/;
 const HOUR_MS = 3_600_000;
@@ -39,7 +35,7 @@ export class BatchMeter implements DeferredMeter {
   readonly mode = 'batch';
 
   constructor(
-    private readonly calls: ProviderCallService,
+    private readonly reader: JobReader,
     private readonly files: ProviderFiles,
     meters: DeferredMeters,
     offered: OfferedEndpoints,
@@ -65,7 +61,7 @@ export class BatchMeter implements DeferredMeter {
     try {
       await this.files.eachLine(context, fileId, MAX_PLAN_MS, (line, number) => plan.addLine(line, number));
     } catch (error) {
-      plan.leaveOpen(reasonOf(error));
+      plan.leaveOpen(unreadableReason(error));
     }
     return plan.plan;
   }
@@ -80,17 +76,7 @@ export class BatchMeter implements DeferredMeter {
   }
 
   async read(context: ProviderContext, upstreamId: string | null): Promise<readonly JsonObject[]> {
-    const path = upstreamId === null ? '/batches' : `/batches/${encodeURIComponent(upstreamId)}`;
-    const query = upstreamId === null ? NEWEST : {};
-    const request = { method: 'GET', path, query, headers: context.account, bytes: undefined } as const;
-    const answer = await this.calls.run(context, {
-      operation: upstreamId === null ? 'batches.list' : 'batches.retrieve',
-      model: undefined,
-      request,
-      retry: 'idempotent',
-    });
-    const json = this.calls.readOrRefuse(context, answer, () => readObject(parseProviderResult(answer), 'body'));
-    const found = upstreamId === null ? readArray(json['data'], 'body.data').filter(isObject) : [json];
+    const found = await this.reader.read(context, '/batches', upstreamId, 'batches');
     const provider = BATCH_PROVIDERS.find(({ slug }) => slug === context.virtualKey.provider.slug);
     const { normalise = asItIs } = provider?.kind === 'relay' ? provider : {};
     return found.map(normalise);
@@ -118,10 +104,4 @@ export class BatchMeter implements DeferredMeter {
 
 function asItIs(batch: JsonObject): JsonObject {
   return batch;
-}
-
-function reasonOf(error: unknown): string {
-  if (error instanceof TooLargeError) return error.message;
-  const status = error instanceof GatewayError ? error.provider?.status : undefined;
-  return status === undefined ? 'the file cannot be read' : `the file cannot be read: ${status}`;
 }

@@ -1,10 +1,11 @@
 import { finished } from 'node:stream/promises';
 import { Injectable } from '@nestjs/common';
-import { UNHEARD } from '../../gateway/answer-head.js';
-import { ProviderCallService } from '../../gateway/provider-call.service.js';
-import type { ProviderContext } from '../../gateway/provider-context.decorator.js';
-import { fileContentRequest } from '../../gateway/relay/relay-input.js';
-import { LineReader } from './line-reader.js';
+import { UNHEARD } from '../answer-head.js';
+import { ProviderCallService } from '../provider-call.service.js';
+import type { ProviderContext } from '../provider-context.decorator.js';
+import { fileContentRequest } from '../relay/relay-input.js';
+import { LineReader, TooLargeError } from './line-reader.js';
+import { GatewayError } from '../../common/errors/gateway.error.js';
 
 /** OpenAI takes batches of 200 MB and 50,000 lines; the results of one may be larger. */
 const BOUNDS = { bytes: 1_073_741_824, lineBytes: 33_554_432, lines: 100_000 } as const;
@@ -55,4 +56,11 @@ export class ProviderFiles {
 async function neverUnless(isRead: Promise<void>): Promise<never> {
   await isRead;
   return new Promise(() => undefined);
+}
+
+/** Why a file leaves open what a job may use. */
+export function unreadableReason(error: unknown): string {
+  if (error instanceof TooLargeError) return error.message;
+  const status = error instanceof GatewayError ? error.provider?.status : undefined;
+  return status === undefined ? 'the file cannot be read' : `the file cannot be read: ${status}`;
 }

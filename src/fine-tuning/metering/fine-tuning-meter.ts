@@ -1,0 +1,124 @@
+// Fine-tuning jobs of OpenAI's API. Source: https://platform.openai.com/docs/api-reference/fine-tuning, read 2026-11-28.
+import { Injectable } from '@nestjs/common';
+import { isNamed } from '../../common/json/field-names.js';
+import { isObject, type JsonObject, numberOrUndefined, stringOrUndefined } from '../../common/json/read.js';
+import {
+  type DeferredMeter,
+  DeferredMeters,
+  type DoneCalls,
+  type JobPlan,
+} from '../../gateway/deferred/deferred-meter.js';
+import { JobReader } from '../../gateway/deferred/job-reader.js';
+import { ProviderFiles, unreadableReason } from '../../gateway/deferred/provider-files.js';
+import type { ProviderContext } from '../../gateway/provider-context.decorator.js';
+import { usedIds } from '../../gateway/relay/object-ids.js';
+import { OfferedEndpoints } from '../../upstream/providers/offered-endpoints.js';
+import { FINE_TUNING_PROVIDERS } from '../fine-tuning-providers.js';
+import { ENDED_JOB_STATUSES } from '../fine-tuning.response.js';
+
+const ENDPOINT = 'fine_tuning';
+const FILE = 'training_file';
+const EPOCHS = 'n_epochs';
+const MAX_EPOCHS = 1_000;
+/** Beside the text of an example: the frame of its conversation. */
+const FRAME_TOKENS = 64;
+/** The caller waits for it. */
+const MAX_PLAN_MS = 60_000;
+/** A job may wait for days. */
+const LIFETIME_MS = 7 * 86_400_000;
+/** Billed by the token. Others are billed by time, or by the answers of a grader. */
+const METHODS: ReadonlySet<unknown> = new Set([undefined, 'supervised', 'dpo']);
+const OVER: ReadonlySet<unknown> = new Set(ENDED_JOB_STATUSES);
+
+/** Meters the fine-tuning jobs of providers that speak OpenAI's API. */
+@Injectable()
+export class FineTuningMeter implements DeferredMeter {
+  readonly endpoint = ENDPOINT;
+  readonly operation = 'fine_tuning.jobs.create';
+  readonly kind = 'fine_tuning.job';
+  readonly mode = 'standard';
+
+  constructor(
+    private readonly reader: JobReader,
+    private readonly files: ProviderFiles,
+    meters: DeferredMeters,
+    offered: OfferedEndpoints,
+  ) {
+    meters.add(this);
+    const metered = FINE_TUNING_PROVIDERS.filter(({ slug }) => this.isMeteredAt(slug));
+    offered.add(metered.map(({ slug: provider }) => ({ endpoint: ENDPOINT, provider, isMetered: true })));
+  }
+
+  isMeteredAt(provider: string): boolean {
+    return FINE_TUNING_PROVIDERS.some(({ kind, slug }) => kind === 'relay' && slug === provider);
+  }
+
+  async planOf(context: ProviderContext, body: JsonObject): Promise<JobPlan> {
+    const model = stringOrUndefined(body['model']);
+    if (model === undefined) return leftOpen('model', 'it must name a model');
+    const { method } = body;
+    if (!METHODS.has(isObject(method) ? method['type'] : method))
+      return leftOpen('method', 'it is not billed by token');
+    const epochs = epochsIn(body);
+    if (epochs === undefined) return leftOpen(EPOCHS, `it must be a number, at most ${MAX_EPOCHS}`);
+    const named = new Set(usedIds(body, FILE));
+    const [fileId] = named;
+    if (fileId === undefined || named.size > 1) return leftOpen(FILE, 'it must name one file');
+    let tokens = 0;
+    try {
+      // A token has at least one byte.
+      const onLine = (line: Buffer): number => (tokens += line.length + FRAME_TOKENS);
+      await this.files.eachLine(context, fileId, MAX_PLAN_MS, onLine);
+    } catch (error) {
+      return leftOpen(FILE, unreadableReason(error));
+    }
+    return { parts: [{ model, unit: 'training', calls: [{ training: tokens * epochs }], mayUse: new Set() }] };
+  }
+
+  traitsOf(body: JsonObject): JsonObject {
+    return { [FILE]: body[FILE] };
+  }
+
+  lifetimeMs(): number {
+    return LIFETIME_MS;
+  }
+
+  async read(context: ProviderContext, upstreamId: string | null): Promise<readonly JsonObject[]> {
+    const found = await this.reader.read(context, '/fine_tuning/jobs', upstreamId, 'fine_tuning.jobs');
+    const provider = FINE_TUNING_PROVIDERS.find(({ slug }) => slug === context.virtualKey.provider.slug);
+    const { normalise = asItIs } = provider?.kind === 'relay' ? provider : {};
+    return found.map(normalise);
+  }
+
+  isOver({ status }: JsonObject): boolean {
+    return OVER.has(status);
+  }
+
+  async usageOf(_context: ProviderContext, job: JsonObject): Promise<readonly DoneCalls[] | undefined> {
+    const model = stringOrUndefined(job['model']);
+    const trained = numberOrUndefined(job['trained_tokens']);
+    if (trained !== undefined) return [{ model, calls: [{ training: trained }] }];
+    return job['status'] === 'succeeded' ? undefined : [{ model, calls: [] }];
+  }
+}
+
+function leftOpen(field: string, reason: string): JobPlan {
+  return { parts: [], unbounded: { field, reason } };
+}
+
+/** The most that any field of this name says, wherever it is; undefined: the provider chooses. */
+function epochsIn(body: JsonObject): number | undefined {
+  const given = valuesOf(body, EPOCHS);
+  const epochs = given.filter((value) => typeof value === 'number');
+  const isKnown = epochs.length === given.length && epochs.every((count) => count >= 1 && count <= MAX_EPOCHS);
+  return given.length > 0 && isKnown ? Math.max(...epochs) : undefined;
+}
+
+function valuesOf(body: unknown, name: string): readonly unknown[] {
+  if (!isObject(body)) return [];
+  return Object.entries(body).flatMap(([field, value]) => (isNamed(field, name) ? [value] : valuesOf(value, name)));
+}
+
+function asItIs(job: JsonObject): JsonObject {
+  return job;
+}

@@ -1,0 +1,38 @@
+import { Injectable } from '@nestjs/common';
+import { isObject, type JsonObject, readArray, readObject } from '../../common/json/read.js';
+import { parseProviderResult } from '../../upstream/provider-error.js';
+import { ProviderCallService } from '../provider-call.service.js';
+import type { ProviderContext } from '../provider-context.decorator.js';
+
+const NEWEST = { limit: '100' } as const;
+
+/** Reads jobs at providers that speak OpenAI's API. */
+@Injectable()
+export class JobReader {
+  constructor(private readonly calls: ProviderCallService) {}
+
+  /**
+   * One job, or the newest ones.
+   * @param path of the list
+   * @param area the first words of the operations: `batches`
+   */
+  async read(
+    context: ProviderContext,
+    path: string,
+    upstreamId: string | null,
+    area: string,
+  ): Promise<readonly JsonObject[]> {
+    const isList = upstreamId === null;
+    const request = {
+      method: 'GET',
+      path: isList ? path : `${path}/${encodeURIComponent(upstreamId)}`,
+      query: isList ? NEWEST : {},
+      headers: context.account,
+      bytes: undefined,
+    } as const;
+    const operation = `${area}.${isList ? 'list' : 'retrieve'}`;
+    const answer = await this.calls.run(context, { operation, model: undefined, request, retry: 'idempotent' });
+    const json = this.calls.readOrRefuse(context, answer, () => readObject(parseProviderResult(answer), 'body'));
+    return isList ? readArray(json['data'], 'body.data').filter(isObject) : [json];
+  }
+}

@@ -1,0 +1,128 @@
+// Fine-tuning jobs are reserved from their training file, and settled by what they were trained on.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { ProviderJob } from '../src/gateway/deferred/provider-job.entity.js';
+import { eventually } from './support/eventually.js';
+import { json, type Reply, text } from './support/fake-provider.js';
+import { type Answer, refusalOf } from './support/send.js';
+import { startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
+
+const EXAMPLE = JSON.stringify({ messages: [{ role: 'user', content: 'Hello' }] });
+const EPOCHS = 3;
+const TOKENS = 10 * (EXAMPLE.length + 64) * EPOCHS;
+const NANO_PER_TOKEN = 25_000;
+const JOB = { model: 'm', training_file: 'file-1', hyperparameters: { n_epochs: EPOCHS } };
+const PATH = '/v1/fine_tuning/jobs';
+
+let gateway: UsageGateway;
+let openai: string;
+let state: object;
+
+const reply: Reply = (response, call) => {
+  if (call.path.includes('/files/file-1/')) return text(`${EXAMPLE}\n`.repeat(10), 'application/jsonl')(response, call);
+  if (call.path.includes('/files/')) return json({ error: { message: 'not found' } }, 404)(response, call);
+  return json({ id: 'ftjob-1', object: 'fine_tuning.job', model: 'm-2026-01-01', ...state })(response, call);
+};
+
+beforeAll(async () => {
+  gateway = await startUsageGateway({ PROVIDER_JOB_CHECK_MS: '100', USAGE_LEASE_MARGIN_MS: '1000' });
+  openai = await gateway.virtualKey('openai-compatible', { path: '/v1', config: { timeout_ms: 1_000 } });
+  const price = { provider: 'openai-compatible', model: 'm', unit: 'training', price: '0.000025' };
+  await gateway.admin.create('/v1/prices', price);
+});
+beforeEach(async () => {
+  await gateway.app.dataSource.query('DELETE FROM provider_jobs');
+  await gateway.app.dataSource.query('DELETE FROM usage_reservations');
+  await gateway.reset();
+  state = { status: 'queued', trained_tokens: null };
+  gateway.provider.replyWith(reply);
+});
+afterEach(async () => expect(await gateway.books.faults()).toEqual([]));
+afterAll(() => gateway.close());
+
+const create = (body: object = JOB): Promise<Answer> =>
+  gateway.admin.post(PATH, body, { 'x-gateway-virtual-key': openai });
+const limit = (tokens: number, more: object = {}): Promise<string> =>
+  gateway.limit({
+    conditions: [{ key: 'endpoint', value: 'fine_tuning' }],
+    credit_limit: (tokens * NANO_PER_TOKEN) / 1e9,
+    ...more,
+  });
+const settled = (): Promise<void> =>
+  eventually(async () => {
+    const jobs = await gateway.app.dataSource.getRepository(ProviderJob).find();
+    return jobs.length > 0 && jobs.every(({ settledAt }) => settledAt !== null);
+  });
+const sent = (): number => gateway.provider.calls.filter(({ method }) => method === 'POST').length;
+
+describe('a fine-tuning job under a usage limit', () => {
+  it('that does not fit is refused before it is sent', async () => {
+    await limit(TOKENS - 1);
+    expect(refusalOf(await create())).toMatchObject({ status: 412, code: 'usage_limit_exceeded' });
+    expect(sent()).toBe(0);
+  });
+
+  it('that fits is charged once by the tokens that it was trained on', async () => {
+    await limit(TOKENS);
+    const answer = await create();
+    expect([answer.status, answer.headers['x-gateway-limit-remaining']]).toEqual([200, '0']);
+    state = { status: 'succeeded', trained_tokens: 500 };
+    await settled();
+    expect(await gateway.books.ledger(1)).toMatchObject([
+      {
+        endpoint: 'fine_tuning',
+        model: 'm',
+        costNano: String(500 * NANO_PER_TOKEN),
+        tokens: '500',
+        quantities: { training: 500 },
+        source: 'provider',
+      },
+    ]);
+  });
+
+  it('that fails costs nothing', async () => {
+    await limit(TOKENS);
+    await create();
+    state = { status: 'failed', trained_tokens: null };
+    await settled();
+    expect(await gateway.books.ledger(1)).toMatchObject([{ costNano: '0', source: 'computed' }]);
+  });
+
+  it('that does not say what it was trained on is charged its bound', async () => {
+    await limit(TOKENS);
+    await create();
+    state = { status: 'succeeded', trained_tokens: null };
+    await settled();
+    expect(await gateway.books.ledger(1)).toMatchObject([{ tokens: String(TOKENS), source: 'computed' }]);
+  });
+
+  it.each([
+    ['n_epochs', { ...JOB, hyperparameters: undefined }],
+    ['n_epochs', { ...JOB, hyperparameters: { n_epochs: 'auto' } }],
+    ['n_epochs', { ...JOB, method: { type: 'supervised', supervised: { hyperparameters: { n_epochs: -1 } } } }],
+    ['method', { ...JOB, method: { type: 'reinforcement' } }],
+    ['training_file', { ...JOB, training_file: 'file-2' }],
+    ['training_file', { ...JOB, training_file: undefined }],
+    ['model', { ...JOB, model: undefined }],
+  ])('is refused where %s leaves open what it may use: %j', async (param, body) => {
+    await limit(TOKENS);
+    expect(refusalOf(await create(body))).toMatchObject({ status: 412, code: 'usage_not_bounded', param });
+    expect(sent()).toBe(0);
+  });
+
+  it('is refused where training has no price, which the message names', async () => {
+    await limit(TOKENS);
+    const answer = await create({ ...JOB, model: 'n' });
+    expect(refusalOf(answer)).toMatchObject({ status: 412, code: 'price_unknown' });
+    expect(answer.text).toContain(String.raw`\"unit\":\"training\"`);
+  });
+});
+
+it('a fine-tuning job without a usage limit has its row in the ledger', async () => {
+  expect((await create()).status).toBe(200);
+  expect(gateway.provider.calls.map(({ path }) => path)).not.toContain('/v1/files/file-1/content');
+  state = { status: 'succeeded', trained_tokens: 40 };
+  await settled();
+  expect(await gateway.books.ledger(1)).toMatchObject([
+    { endpoint: 'fine_tuning', model: 'm-2026-01-01', quantities: { training: 40 } },
+  ]);
+});
