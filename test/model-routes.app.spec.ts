@@ -330,8 +330,13 @@ describe('the list of models', () => {
     const refused = await send(`${gateway.app.url}/v1/models/none`, { method: 'GET', headers });
     expect([refused.status, jsonOf(refused)]).toMatchObject([
       404,
-      { type: 'error', error: { type: 'not_found_error', details: { error_code: 'model_not_found' } } },
+      {
+        type: 'error',
+        error: { type: 'not_found_error', details: { error_code: 'model_not_found' } },
+        request_id: refused.headers['x-request-id'],
+      },
     ]);
+    expect(refused.headers['x-request-id']).toMatch(/^[\da-f-]{36}$/);
     const openai = new OpenAI({ baseURL: `${gateway.app.url}/v1`, apiKey: ADMIN_KEY });
     await expect(openai.models.retrieve('none')).rejects.toMatchObject({ status: 404, code: 'model_not_found' });
   });

@@ -234,6 +234,17 @@ describe('a completion', () => {
 });
 
 describe('operations beside a response', () => {
+  it.each(['/responses', '/realtime?model=gpt-5'])('are not offered as a WebSocket: %s', async (path) => {
+    const headers = { connection: 'Upgrade', upgrade: 'WebSocket', 'sec-websocket-version': '13' };
+    const answer = await ask('GET', path, { headers });
+    expect(refusalOf(answer)).toMatchObject({ status: 426, code: 'upgrade_not_offered' });
+    expect(gateway.provider.calls).toEqual([]);
+  });
+
+  it('have their methods without it', async () => {
+    expect(refusalOf(await ask('GET', '/responses'))).toMatchObject({ status: 405, code: 'method_not_allowed' });
+  });
+
   const COUNT = '{"object":"response.input_tokens", "input_tokens":11}';
 
   it('counts tokens for nothing', async () => {

@@ -10,7 +10,8 @@ const MODELS = /^(?:\/v1)?\/models(?:\/|$)/;
 export function errorFormOf({
   path,
   headers,
-}: Pick<Request, 'path' | 'headers'>): ((error: GatewayError) => object) | undefined {
+  context,
+}: Pick<Request, 'path' | 'headers' | 'context'>): ((error: GatewayError) => object) | undefined {
   const isAnthropic = ANTHROPIC.test(path) || (headers['anthropic-version'] !== undefined && MODELS.test(path));
-  return isAnthropic ? toMessagesError : undefined;
+  return isAnthropic ? (error) => toMessagesError(error, context?.trace.traceId) : undefined;
 }

@@ -35,4 +35,7 @@ export class MessagesErrorResponse {
   readonly type: string;
   /** What went wrong. */
   readonly error: MessagesErrorBodyResponse;
+  /** Id of the request, as in `x-request-id`. */
+  @ApiProperty({ type: String, nullable: true })
+  readonly request_id: string | null;
 }

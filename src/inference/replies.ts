@@ -21,7 +21,8 @@ export function beginStream(
   response.statusCode = status;
   response.setHeader('content-type', firstHeader(headers, 'content-type') ?? 'text/event-stream');
   for (const [name, value] of Object.entries(STREAM_HEADERS)) response.setHeader(name, value);
-  response.req.errorEvent = toErrorEvent;
+  const requestId = response.req.context?.trace.traceId;
+  response.req.errorEvent = (error) => toErrorEvent(error, requestId);
   response.flushHeaders();
 }
 

@@ -7,7 +7,7 @@ import { GatewayError } from '../common/errors/gateway.error.js';
 import { afterBody, breakOffAfter } from '../common/http/closing-answers.js';
 import { errorFormOf } from '../inference/error-forms.js';
 import type { LinkedExpressAdapter } from './linked-express.adapter.js';
-import { offeredInstead } from './offered-operations.js';
+import { isOfApi, offeredInstead } from './offered-operations.js';
 import { RequestAbortedError } from '../common/http/read-body.js';
 import { isDatabaseUnavailable, unavailableReason } from '../database/database-errors.js';
 import { RedisFailedError } from '../redis/redis-connection.js';
@@ -60,6 +60,7 @@ export class AppErrorFilter implements ExceptionFilter {
   }
 
   private unknownRoute(request: Request): GatewayError {
+    if (asksForWebSocket(request)) return new GatewayError('upgrade_not_offered', { headers: { upgrade: 'HTTP/1.1' } });
     const methods = this.adapter.methodsOf(request.path);
     if (methods.length === 0) {
       const instead = offeredInstead(request.path, this.adapter.offered());
@@ -86,6 +87,11 @@ export class AppErrorFilter implements ExceptionFilter {
 function endBegun(error: GatewayError, { errorEvent }: Request, response: Response): void {
   if (errorEvent === undefined || response.destroyed) response.destroy();
   else breakOffAfter(response, errorEvent(error));
+}
+
+/** Some clients turn to HTTP when they read that there is none. */
+function asksForWebSocket({ path, headers }: Pick<Request, 'path' | 'headers'>): boolean {
+  return headers.upgrade?.toLowerCase() === 'websocket' && isOfApi(path);
 }
 
 function isCallerGone(thrown: unknown): boolean {

@@ -7,14 +7,18 @@ export interface OfferedRoute {
 /** Addresses of the API. Elsewhere, other rules say what is not there: MCP servers have addresses of their own. */
 const API = /^\/v\d+\//i;
 
+export function isOfApi(path: string): boolean {
+  return API.test(path);
+}
+
 /**
  * What the gateway offers instead, for an address of the API that it does not have: the operations on the same resource, or all
  * resources. undefined for any other address.
  */
 export function offeredInstead(path: string, routes: readonly OfferedRoute[]): string | undefined {
-  if (!API.test(path)) return undefined;
+  if (!isOfApi(path)) return undefined;
   const asked = resourceOf(path);
-  const offered = routes.filter((route) => API.test(route.path));
+  const offered = routes.filter((route) => isOfApi(route.path));
   const near = offered.filter((route) => resourceOf(route.path) === asked);
   if (near.length > 0) return `On ${asked} it offers: ${near.map(nameOf).join(', ')}.`;
   return `It has these resources: ${[...new Set(offered.map((route) => resourceOf(route.path)))].sort().join(', ')}.`;

@@ -118,6 +118,13 @@ export const ERROR_CODES = {
     message: 'This address does not support this method.',
     when: 'The address exists, but not with this method. The header `Allow` lists its methods.',
   },
+  upgrade_not_offered: {
+    status: 426,
+    type: 'invalid_request_error',
+    source: 'gateway',
+    message: 'The gateway offers no WebSocket at this address. Send requests by HTTP.',
+    when: 'A client of the API (`/v1/…`) asks for a WebSocket, such as at `/v1/responses` or `/v1/realtime`. Streams come as events over HTTP (`"stream": true`).',
+  },
   request_timeout: {
     status: 408,
     type: 'invalid_request_error',

@@ -71,5 +71,5 @@ export interface Dialect<Facts extends InferenceFacts = InferenceFacts> extends 
   /** @param onId gets the id of the answer as soon as it has come, where the dialect creates something */
   newMeter(call: InferenceCall<Facts>, onId?: (id: string) => void): StreamMeter;
   /** The event that ends a stream with an error of the gateway. */
-  toErrorEvent(error: GatewayError): string;
+  toErrorEvent(error: GatewayError, requestId?: string): string;
 }

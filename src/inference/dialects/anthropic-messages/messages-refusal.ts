@@ -22,7 +22,7 @@ export function messagesErrorType(status: number): string {
  * An error of the gateway in the form of Anthropic's API, with the gateway's own code in `details`.
  * Source: https://docs.anthropic.com/en/api/errors, read 2026-11-26.
  */
-export function toMessagesError(error: GatewayError): object {
+export function toMessagesError(error: GatewayError, requestId?: string): object {
   const { status, code, param, source, message, limits, details } = error;
   const type = messagesErrorType(status);
   const more = limits ?? details;
@@ -33,10 +33,11 @@ export function toMessagesError(error: GatewayError): object {
       message,
       details: { error_code: code, param, source, ...(more === undefined ? {} : { problems: more }) },
     },
+    request_id: requestId ?? null,
   };
 }
 
 /** The same as an event, which ends a stream. */
-export function toMessagesErrorEvent(error: GatewayError): string {
-  return `event: error\ndata: ${JSON.stringify(toMessagesError(error))}\n\n`;
+export function toMessagesErrorEvent(error: GatewayError, requestId?: string): string {
+  return `event: error\ndata: ${JSON.stringify(toMessagesError(error, requestId))}\n\n`;
 }
