@@ -301,6 +301,25 @@ describe('a stream', () => {
   });
 });
 
+describe('a stream without bounds', () => {
+  const piece = (call: JsonObject): JsonObject => ({ choices: [{ index: 0, delta: { tool_calls: [call] } }] });
+  const invalid = expect.objectContaining({ code: 'provider_invalid_response' });
+
+  it('may call 1,024 tools', () => {
+    const stream = translation().newStream();
+    const call = (index: number): unknown => stream.push(piece({ index, id: `c${index}`, function: { name: 'a' } }));
+    for (let index = 0; index < 1_024; index += 1) call(index);
+    expect(() => call(1_024)).toThrow(invalid);
+  });
+
+  it('may send 1 MiB of arguments before the name of their tool', () => {
+    const stream = translation().newStream();
+    const half = { index: 0, id: 'c', function: { arguments: 'x'.repeat(512 * 1024) } };
+    expect([stream.push(piece(half)).length, stream.push(piece(half)).length]).toEqual([2, 0]);
+    expect(() => stream.push(piece(half))).toThrow(invalid);
+  });
+});
+
 function callsIn(events: readonly JsonObject[]): readonly unknown[] {
   return events
     .filter(({ content_block: block }) => typeof block === 'object' && JSON.stringify(block).includes('tool_use'))

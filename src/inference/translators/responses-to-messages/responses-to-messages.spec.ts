@@ -279,6 +279,16 @@ describe('a stream', () => {
   });
 });
 
+it('ends an answer that is longer than its last event may be', () => {
+  const stream = translation().newStream();
+  const piece = 'x'.repeat(1024 * 1024);
+  stream.push({ type: 'message_start', message: HEAD });
+  stream.push({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } });
+  const say = (): unknown => stream.push({ type: 'content_block_delta', index: 0, delta: { text: piece } });
+  for (let made = 0; made < 32; made += 1) say();
+  expect(say).toThrow(expect.objectContaining({ code: 'provider_invalid_response' }));
+});
+
 describe('a response on a model that speaks chats', () => {
   const chat = (more: JsonObject = {}): Translation => responsesToChat.translate({ ...REQUEST, ...more }, TARGET);
   const chunk = (choice: JsonObject): string =>
