@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { ServerResponse } from 'node:http';
 import { type FakeProvider, json, type Reply, startFakeProvider, text } from './support/fake-provider.js';
+import { requestLine } from './support/request-line.js';
 import { type Answer, jsonOf } from './support/send.js';
 import { startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
 
@@ -16,6 +17,7 @@ const ERROR_EVENT = 'data: {"error":{"message":"overloaded","type":"server_error
 let gateway: UsageGateway;
 let second: FakeProvider;
 let name: string;
+let first: string;
 let id: string;
 let made = 0;
 
@@ -32,7 +34,7 @@ beforeEach(async () => {
   );
   made += 1;
   name = `route ${made}`;
-  const first = await gateway.virtualKey('openai-compatible');
+  first = await gateway.virtualKey('openai-compatible');
   const other = await gateway.virtualKey('openai-compatible', { config: { base_url: second.url } });
   const route = await gateway.admin.create(PATH, {
     name,
@@ -94,6 +96,19 @@ describe('a first target that fails before its output', () => {
     expect([gateway.provider.calls.length, second.calls.length]).toEqual([1, 1]);
   });
 
+  it('is named in the log line, the metrics and the headers', async () => {
+    gateway.provider.replyWith(json({ error: { message: 'no' } }, 500));
+    const answer = await chat();
+    expect(answer.headers).toMatchObject({ 'x-gateway-attempts': '2' });
+    const line = await requestLine(gateway.app, String(answer.headers['x-gateway-trace-id']));
+    expect(line).toMatchObject({
+      model: `two-${made}`,
+      failed_targets: [{ virtual_key: first, model: `one-${made}`, error_code: 'provider_failed' }],
+    });
+    const { text: metrics } = await gateway.admin.get('/metrics');
+    expect(metrics).toMatch(/^gateway_failovers_total\{provider="openai-compatible",reason="provider_failed"\} [1-9]/m);
+  });
+
   it('leaves a row of its own in the ledger for each target', async () => {
     gateway.provider.replyWith(json({ error: { message: 'no' } }, 500));
     await chat();
@@ -131,7 +146,8 @@ describe('a first target that answers', () => {
   it('passes a stream without output', async () => {
     const empty = `${ROLE}data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n`;
     gateway.provider.replyWith(text(empty, EVENTS));
-    expect((await chat({ stream: true })).text).toBe(empty);
+    const answer = await chat({ stream: true });
+    expect([answer.text, answer.headers['x-gateway-attempts']]).toEqual([empty, '1']);
     expect(second.calls).toEqual([]);
   });
 });

@@ -206,7 +206,9 @@ describe('the access of an API key to providers', () => {
       ['other', { 'x-gateway-virtual-key': slug }],
       ['x'.repeat(600), { 'x-gateway-virtual-key': slug }],
     ] as const) {
-      expect(refusalOf(await rerank(key, model, headers))).toMatchObject({ ...NOT_ALLOWED, param: 'model' });
+      const answer = await rerank(key, model, headers);
+      expect(refusalOf(answer)).toMatchObject({ ...NOT_ALLOWED, param: 'model' });
+      expect(headersOf(answer)).toEqual([403, undefined, undefined]);
     }
     expect(gateway.provider.calls).toEqual([]);
   });

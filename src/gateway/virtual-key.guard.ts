@@ -8,7 +8,7 @@ import { withMember } from '../common/json/scan.js';
 import { contextOf } from '../telemetry/request-context.js';
 import type { UsableVirtualKey } from '../virtual-keys/virtual-key.cache.js';
 import { assertModelAllowed } from '../model-routes/model-access.js';
-import { affinityOf, noteDestination } from './routing/destination.js';
+import { affinityOf, noteDestination, tellDestination } from './routing/destination.js';
 import { type UsedRoute, VirtualKeyFinder } from './virtual-key.finder.js';
 
 declare module 'express-serve-static-core' {
@@ -46,10 +46,12 @@ export class VirtualKeyGuard implements CanActivate {
       const { virtualKey, model, route } = found;
       if (model !== undefined && model !== named) rename(request, model);
       request.virtualKey = virtualKey;
-      noteDestination(contextOf(request), answer, found);
-      if (model === undefined) return true;
-      if (named !== undefined) request.modelNames = { requested: named, route };
-      assertModelAllowed(principal, virtualKey, model, route?.name);
+      noteDestination(contextOf(request), found);
+      if (model !== undefined) {
+        if (named !== undefined) request.modelNames = { requested: named, route };
+        assertModelAllowed(principal, virtualKey, model, route?.name);
+      }
+      tellDestination(answer, found);
       return true;
     });
   }

@@ -19,6 +19,10 @@ const ANSWER_HEADERS = {
     description: 'The model as its provider knows it. Absent where a header cannot hold the name.',
     schema: { type: 'string', example: 'rerank-v3.5' },
   },
+  'x-gateway-attempts': {
+    description: 'How many targets of the model route were tried. Absent where the call names no model route.',
+    schema: { type: 'string', example: '1' },
+  },
   'x-gateway-limit-remaining': {
     description:
       'The remainder of the strict usage limit that is closest to its maximum, in its own unit. Absent when no limit applies.',

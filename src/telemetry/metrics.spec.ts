@@ -14,6 +14,7 @@ const BOUNDED_LABELS = [
   'server',
   'state',
   'unit',
+  'reason',
 ];
 
 describe('Metrics', () => {
@@ -23,6 +24,7 @@ describe('Metrics', () => {
     expect(ours.map(({ name }) => name).sort()).toEqual([
       'gateway_connections_refused_total',
       'gateway_database_connections',
+      'gateway_failovers_total',
       'gateway_http_answers_broken_off_total',
       'gateway_http_request_duration_seconds',
       'gateway_http_requests_total',

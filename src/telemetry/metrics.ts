@@ -97,6 +97,12 @@ export class Metrics {
     buckets: GEN_AI_SECONDS,
     registers: [this.registry],
   });
+  readonly failovers = new Counter({
+    name: 'gateway_failovers_total',
+    help: 'Calls that a failed target of a model route handed to the next one, by provider of the failed one and error code',
+    labelNames: ['provider', 'reason'],
+    registers: [this.registry],
+  });
   readonly upstreamConnections = new Gauge({
     name: 'gateway_upstream_connections',
     help: 'Provider connections by state (in_use), calls that wait for one (waiting), and origins at which calls wait (full_origins)',

@@ -86,6 +86,12 @@ export class RequestContext {
     this.facts.model = model.slice(0, MAX_LOGGED_MODEL_LENGTH);
   }
 
+  /** Notes that another target of the model route takes the call. */
+  noteFailedTarget(virtualKey: string, model: string, code: string): void {
+    const failed = { virtual_key: virtualKey, model: model.slice(0, MAX_LOGGED_MODEL_LENGTH), error_code: code };
+    this.facts.failed_targets = [...(this.facts.failed_targets ?? []), failed];
+  }
+
   /**
    * Notes the resource that the caller uses. A caller without a workspace acts in the workspace of the resource, whose
    * default metadata have the lowest priority.

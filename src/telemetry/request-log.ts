@@ -86,6 +86,7 @@ function membersOf(
     virtual_key: facts.virtual_key,
     provider: facts.provider,
     model: facts.model,
+    failed_targets: facts.failed_targets,
     documents: facts.documents,
     search_units: facts.search_units,
     total_tokens: facts.total_tokens,

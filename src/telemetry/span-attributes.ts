@@ -40,6 +40,7 @@ export function requestAttributes(trace: TraceHeaders, outcome: RequestOutcome):
     'gateway.parent_span_id': trace.parentSpanId,
     'gateway.provider': facts.provider,
     'gateway.virtual_key': facts.virtual_key,
+    'gateway.failed_targets': facts.failed_targets?.map((one) => `${one.virtual_key}: ${one.error_code}`),
     'gateway.mcp_server': facts.mcp_server,
     'gateway.usage.search_units': facts.search_units,
     'gateway.usage.total_tokens': facts.total_tokens,

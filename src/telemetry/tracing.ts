@@ -84,6 +84,12 @@ export class NoTracing extends Tracing {
   override async close(): Promise<void> {}
 }
 
+export interface FailedTargetNote {
+  readonly virtual_key: string;
+  readonly model: string;
+  readonly error_code: string;
+}
+
 /**
  * Fields that a request collects for its log line and its span. Ids and counts only. All fields exist from the start,
  * so that V8 gives all instances one shape, which is faster.
@@ -96,6 +102,8 @@ export class LogFields {
   virtual_key: string | undefined = undefined;
   provider: string | undefined = undefined;
   model: string | undefined = undefined;
+  /** The targets of a model route that failed, and handed the call to the one that is named above. */
+  failed_targets: readonly FailedTargetNote[] | undefined = undefined;
   documents: number | undefined = undefined;
   search_units: number | undefined = undefined;
   total_tokens: number | undefined = undefined;

@@ -6,22 +6,23 @@ import type { Destination } from '../virtual-key.finder.js';
 
 /** The member of a body that decides where a call goes, besides its model. */
 export const AFFINITY_MEMBER = 'prompt_cache_key';
+type NamedDestination = Pick<Destination, 'virtualKey' | 'model'>;
+
 /** What a header can hold, at a length that no model's name or ARN has. */
 const FITS_A_HEADER = /^[\x20-\x7e]{1,512}$/;
 
-/** For the log line, and for the caller. */
-export function noteDestination(
-  known: RequestContext,
-  answer: Pick<AnswerHead, 'setHeader'>,
-  { virtualKey, model }: Pick<Destination, 'virtualKey' | 'model'>,
-): void {
+/** For the log line. */
+export function noteDestination(known: RequestContext, { virtualKey, model }: NamedDestination): void {
   known.facts.virtual_key = virtualKey.slug;
   known.facts.provider = virtualKey.provider.slug;
   known.noteUse(virtualKey);
+  if (model !== undefined) known.noteModel(model);
+}
+
+/** For a caller that may know it. */
+export function tellDestination(answer: Pick<AnswerHead, 'setHeader'>, { virtualKey, model }: NamedDestination): void {
   answer.setHeader('x-gateway-virtual-key-used', virtualKey.slug);
-  if (model === undefined) return;
-  known.noteModel(model);
-  if (FITS_A_HEADER.test(model)) answer.setHeader('x-gateway-model', model);
+  if (model !== undefined && FITS_A_HEADER.test(model)) answer.setHeader('x-gateway-model', model);
 }
 
 /** What the calls of a session have in common: its name, or the key under which the provider caches its prompts. */

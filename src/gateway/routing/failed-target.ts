@@ -1,5 +1,6 @@
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import type { TargetOutcome } from '../../model-routes/target-health.js';
+import { retryAfterMs } from '../../upstream/retry-after.js';
 import { UpstreamFailure } from '../../upstream/upstream.types.js';
 
 /** What the failure of a call says about the target that it went to. */
@@ -24,7 +25,7 @@ const NOT_ABOUT_REQUEST: ReadonlySet<number> = new Set([401, 402, 403, 408, 425]
 const TOO_MANY = 429;
 
 /** No bad request goes to a second provider: only failures that are not about the request pass to the next target. */
-export function failedTarget(error: unknown): FailedTarget {
+export function failedTarget(error: unknown, nowMs: number): FailedTarget {
   if (!(error instanceof GatewayError)) return NOT_ITS_FAULT;
   switch (error.code) {
     case 'provider_not_supported':
@@ -36,7 +37,7 @@ export function failedTarget(error: unknown): FailedTarget {
     case 'secret_unavailable':
       return FAILED;
     default:
-      return error.cause instanceof UpstreamFailure ? byFailure(error.cause) : byStatus(error);
+      return error.cause instanceof UpstreamFailure ? byFailure(error.cause) : byStatus(error, nowMs);
   }
 }
 
@@ -58,16 +59,14 @@ function byFailure({ kind }: UpstreamFailure): FailedTarget {
   }
 }
 
-function byStatus({ provider, headers }: GatewayError): FailedTarget {
+function byStatus({ provider, headers }: GatewayError, nowMs: number): FailedTarget {
   if (provider === undefined) return NOT_ITS_FAULT;
   const { status } = provider;
-  if (status === TOO_MANY) return { outcome: 'limited', isPassable: true, pauseMs: pauseMs(headers['Retry-After']) };
+  if (status === TOO_MANY) {
+    const asked = { 'retry-after': headers['Retry-After'], 'retry-after-ms': headers['retry-after-ms'] };
+    return { outcome: 'limited', isPassable: true, pauseMs: retryAfterMs(asked, nowMs) };
+  }
   // An error in an answer of success.
   if (status < 300) return FAILED;
   return (status >= 500 && !LACKING.has(status)) || NOT_ABOUT_REQUEST.has(status) ? FAILED : REFUSED;
-}
-
-function pauseMs(seconds: string | undefined): number | undefined {
-  const pause = Number(seconds ?? NaN);
-  return Number.isFinite(pause) ? pause * 1_000 : undefined;
 }

@@ -1,13 +1,19 @@
 import { Injectable } from '@nestjs/common';
+import type { ErrorCode } from '../../common/errors/error-codes.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { withMember } from '../../common/json/scan.js';
 import { Clock } from '../../common/time/clock.js';
+import { Metrics } from '../../telemetry/metrics.js';
 import type { ModelTarget } from '../../model-routes/model-route.entity.js';
 import { TargetHealth } from '../../model-routes/target-health.js';
 import type { ProviderContext } from '../provider-context.decorator.js';
 import { VirtualKeyFinder } from '../virtual-key.finder.js';
-import { noteDestination } from './destination.js';
+import { noteDestination, tellDestination } from './destination.js';
 import { failedTarget } from './failed-target.js';
+
+const INTERNAL: ErrorCode = 'internal_error';
+/** Targets that were tried. */
+const ATTEMPTS_HEADER = 'x-gateway-attempts';
 
 /** One try of a call, at one target of its model route. */
 export type RoutedAttempt<Result> = (context: ProviderContext, route: AttemptOfRoute) => Promise<Result>;
@@ -35,6 +41,7 @@ export class RoutedCalls {
     private readonly finder: VirtualKeyFinder,
     private readonly health: TargetHealth,
     private readonly clock: Clock,
+    private readonly metrics: Metrics,
   ) {}
 
   /**
@@ -48,25 +55,36 @@ export class RoutedCalls {
     let current = context;
     let { target, others } = route;
     let failure: unknown;
-    for (;;) {
+    for (let attempts = 1; ; attempts += 1) {
+      answer.setHeader(ATTEMPTS_HEADER, String(attempts));
       this.health.begin(target, this.now());
       try {
         const result = await attempt(current, { model: target.model, hasNext: others.length > 0 });
         this.health.end(target, 'answered', this.now());
         return result;
       } catch (error) {
-        const { outcome, isPassable, pauseMs } = failedTarget(error);
-        this.health.end(target, outcome, this.now(), pauseMs);
+        const now = this.now();
+        const { outcome, isPassable, pauseMs } = failedTarget(error, now);
+        this.health.end(target, outcome, now, pauseMs);
         // One that cannot take the call says less than one that has tried.
         if (failure === undefined || outcome !== 'unknown' || !isPassable) failure = error;
         if (!isPassable || answer.headersSent || answer.destroyed) throw failure;
+        const found = others.length === 0 ? undefined : await this.next(current, others);
+        if (found === undefined) throw failure;
+        this.noteFailover(current, target, error);
+        ({ context: current, target, others } = found);
       }
-      const found = others.length === 0 ? undefined : await this.next(current, others);
-      if (found === undefined) throw failure;
       for (const name of answer.getHeaderNames()) if (!given.has(name)) answer.removeHeader(name);
-      ({ context: current, target, others } = found);
-      noteDestination(current.request, answer, { virtualKey: current.virtualKey, model: target.model });
+      const destination = { virtualKey: current.virtualKey, model: target.model };
+      noteDestination(current.request, destination);
+      tellDestination(answer, destination);
     }
+  }
+
+  private noteFailover({ virtualKey, request }: ProviderContext, { model }: ModelTarget, error: unknown): void {
+    const reason = error instanceof GatewayError ? error.code : INTERNAL;
+    request.noteFailedTarget(virtualKey.slug, model, reason);
+    this.metrics.failovers.inc({ provider: virtualKey.provider.slug, reason });
   }
 
   /** undefined: none of the others can be used. */
