@@ -1,0 +1,127 @@
+// The faults of providers by name: what the caller of a model route with two targets sees of each, as the guide says it.
+import type { ServerResponse } from 'node:http';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { type FakeProvider, json, type Reply, startFakeProvider, text } from './support/fake-provider.js';
+import { readStream, type StreamRead } from './support/read-stream.js';
+import { ADMIN_KEY } from './support/test-app.js';
+import { startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
+
+const EVENTS = 'text/event-stream';
+const ROLE = 'data: {"choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}\n\n';
+const MALFORMED = 'data: {"choices":[{"ind\n\n';
+const END = 'data: [DONE]\n\n';
+const SECOND = word('second') + END;
+const STORM = 20;
+
+let gateway: UsageGateway;
+let second: FakeProvider;
+let name: string;
+let made = 0;
+
+beforeAll(async () => {
+  const oneSecond = '1000';
+  gateway = await startUsageGateway({
+    ROUTE_FIRST_BYTE_MS: '300',
+    INFERENCE_TIMEOUT_MS: oneSecond,
+    PROVIDER_STREAM_IDLE_MS: oneSecond,
+  });
+  second = await startFakeProvider();
+});
+beforeEach(async () => {
+  await gateway.reset();
+  gateway.provider.forget();
+  second.forget();
+  second.replyWith(text(SECOND, EVENTS));
+  name = await routeFrom(gateway.provider.url);
+});
+afterAll(async () => {
+  await gateway.close();
+  await second.close();
+});
+
+/** A model route whose first target is at this address. */
+async function routeFrom(url: string): Promise<string> {
+  made += 1;
+  const targets = [url, second.url].map(async (base_url, order) => {
+    const virtual_key = await gateway.virtualKey('openai-compatible', { config: { base_url } });
+    return { virtual_key, model: `m-${made}-${order}`, order };
+  });
+  const routeName = `faults ${made}`;
+  await gateway.admin.create('/v1/model-routes', { name: routeName, targets: await Promise.all(targets) });
+  return routeName;
+}
+
+function ask(): Promise<StreamRead> {
+  const body = { model: name, stream: true, max_tokens: 100, messages: [] };
+  return readStream(`${gateway.app.url}/v1/chat/completions`, { 'x-gateway-api-key': ADMIN_KEY }, body);
+}
+
+function word(content: string): string {
+  return `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`;
+}
+
+function words(count: number): string {
+  return Array.from({ length: count }, (_, index) => word(`w${index} `)).join('');
+}
+
+/** Begins a stream, and goes on with it in its own way. */
+function begun(beginning: string, goOn: (response: ServerResponse) => void): Reply {
+  return (response) => {
+    response.writeHead(200, { 'content-type': EVENTS });
+    response.write(beginning, () => goOn(response));
+  };
+}
+
+const stall = (): void => undefined;
+
+describe('a caller whose first target', () => {
+  it('refuses connections gets the answer of the second', async () => {
+    const closed = await startFakeProvider();
+    await closed.close();
+    name = await routeFrom(closed.url);
+    expect(await ask()).toEqual({ status: 200, text: SECOND, end: 'whole' });
+  });
+
+  it.each<[string, Reply]>([
+    ['sends an error with the status 200', json({ error: { message: 'overloaded', code: 504 } })],
+    ['stalls before its first byte', stall],
+    ['stalls after the role', begun(ROLE, stall)],
+    ['is cut after the role', begun(ROLE, (response) => setTimeout(() => response.destroy(), 20))],
+  ])('%s gets the answer of the second, and nothing of the first', async (_fault, reply) => {
+    gateway.provider.replyWith(reply);
+    expect(await ask()).toEqual({ status: 200, text: SECOND, end: 'whole' });
+    expect([gateway.provider.calls.length, second.calls.length]).toEqual([1, 1]);
+  });
+
+  it.each<[string, (response: ServerResponse) => void]>([
+    ['is cut', (response) => setTimeout(() => response.destroy(), 20)],
+    ['stalls', stall],
+  ])('%s after 40 of 60 tokens gets these, an error event and a cut connection', async (_fault, goOn) => {
+    gateway.provider.replyWith(begun(words(40), goOn));
+    const { status, text: got, end } = await ask();
+    expect([status, end, got.startsWith(words(40))]).toEqual([200, 'broken', true]);
+    expect(got.slice(words(40).length)).toContain('event: error\n');
+    expect(got).not.toContain('[DONE]');
+    expect(second.calls).toEqual([]);
+  });
+
+  it('sends one malformed event gets the stream as it came', async () => {
+    const sent = ROLE + word('one') + MALFORMED + word('two') + END;
+    gateway.provider.replyWith(text(sent, EVENTS));
+    expect(await ask()).toEqual({ status: 200, text: sent, end: 'whole' });
+    expect(second.calls).toEqual([]);
+  });
+
+  it('is slow to its first token gets its stream', async () => {
+    const rest = word('late') + END;
+    gateway.provider.replyWith(begun(ROLE, (response) => setTimeout(() => response.end(rest), 500)));
+    expect(await ask()).toEqual({ status: 200, text: ROLE + rest, end: 'whole' });
+    expect(second.calls).toEqual([]);
+  });
+
+  it('limits rates gets answers of the second, and the first is spared', async () => {
+    gateway.provider.replyWith(json({ error: { message: 'slow down' } }, 429, { 'retry-after': '20' }));
+    for (let call = 0; call < STORM; call += 1) expect(await ask()).toMatchObject({ status: 200, text: SECOND });
+    expect([gateway.provider.calls.length, second.calls.length]).toEqual([1, STORM]);
+  });
+});
