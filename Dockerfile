@@ -1,6 +1,7 @@
 FROM node:24-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY console/package.json console/
 RUN npm ci
 COPY . .
 RUN npm run build
@@ -13,8 +14,10 @@ ENV HOST=0.0.0.0
 ENV UV_THREADPOOL_SIZE=16
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY console/package.json console/
 RUN npm ci --omit=dev && npm cache clean --force
 COPY --from=build /app/dist dist
+COPY --from=build /app/console/dist console/dist
 # The files stay root's: the gateway can read its own code but not change it.
 USER node
 EXPOSE 8787

@@ -1,12 +1,13 @@
-// Builds dist/ with `nest build`.
-//   node scripts/build.mjs             always
-//   node scripts/build.mjs --if-stale  only when dist/ was made from other sources
+// Builds dist/ with `nest build`, and the console with Vite.
+//   node scripts/build.mjs             both, always
+//   node scripts/build.mjs --if-stale  dist/ alone, and only when it was made from other sources
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { buildConsole } from './build-console.mjs';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const DIST = join(ROOT, 'dist');
@@ -129,8 +130,10 @@ function removeAbandonedBuilds() {
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {
   try {
-    if (!process.argv.includes('--if-stale')) rmSync(join(DIST, STAMP), { force: true });
+    const isForced = !process.argv.includes('--if-stale');
+    if (isForced) rmSync(join(DIST, STAMP), { force: true });
     await buildIfStale();
+    if (isForced) await buildConsole();
   } catch (error) {
     console.error(error.message);
     process.exitCode = 1;

@@ -7,6 +7,7 @@ import { poolCounts } from './database/tollgate-data-source.js';
 import { setUpOpenApi } from './openapi/openapi.js';
 import { contextMiddleware } from './telemetry/context.middleware.js';
 import { LOGGER, NestLogger, type Logger } from './telemetry/logger.js';
+import { setUpConsole } from './server/console.js';
 import { setUpConnectionLimits } from './server/connection-limits.js';
 import { malformedRequestLog } from './server/malformed-request.js';
 import { Metrics } from './telemetry/metrics.js';
@@ -28,5 +29,6 @@ export function setUpApp(app: NestExpressApplication, adapter: LinkedExpressAdap
   setUpConnectionLimits(app, logger, metrics);
   app.useGlobalFilters(new AppErrorFilter(adapter, logger, app.get(StoreFailures)));
   setUpOpenApi(app);
+  setUpConsole(app);
   assertRoutesDeclared(app);
 }

@@ -8,6 +8,7 @@ import { LinkedExpressAdapter } from './server/linked-express.adapter.js';
 import { AppConfig } from './config/environment.js';
 import { isDatabaseUnavailable, explainDatabaseFailure } from './database/database-errors.js';
 import { listenForMetrics } from './server/metrics-server.js';
+import { servesConsole } from './server/console.js';
 import { endOnSignals, stopOnSignals } from './server/shutdown.js';
 import { readDatabaseFacts, startReport } from './start-report.js';
 import { flushLog, LOGGER, type Logger } from './telemetry/logger.js';
@@ -46,5 +47,8 @@ export async function start(): Promise<void> {
   const url = await app.getUrl();
   // Production has a log that programs read, and no other lines.
   if (config.NODE_ENV === 'production') logger.info({ event: 'listening', url });
-  else process.stdout.write(`Tollgate listens on ${url}\n`);
+  else
+    process.stdout.write(
+      `Tollgate listens on ${url}\n${servesConsole(config) ? `Open ${url}/console in a browser.\n` : ''}`,
+    );
 }

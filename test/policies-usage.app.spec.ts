@@ -64,6 +64,9 @@ describe('the usage of a policy', () => {
       usage: [{ object: 'usage-entity' }, { object: 'usage-entity' }],
     });
     expect(await admin.read(`${PATH}/${id}`)).not.toHaveProperty('usage');
+    const listed = await admin.list(`${PATH}?include_usage=true`);
+    expect(listed.find((limit) => limit['id'] === id)).toMatchObject({ usage: [{ status: 'exhausted' }] });
+    expect((await admin.list(PATH)).find((limit) => limit['id'] === id)).not.toHaveProperty('usage');
   });
 
   it('deletes a group, which starts from nothing with its next call', async () => {

@@ -8,8 +8,8 @@ import { type Answer, jsonOf, refusalOf } from './support/send.js';
 import { startTestApp, type TestApp } from './support/test-app.js';
 import { addTenant, type Tenant } from './support/tenants.js';
 
-/** The pages of the documentation, which the framework registers by itself. */
-const DOCUMENTATION = /^\/docs(\/|$)/;
+/** The pages of the documentation and of the console, which have no controllers. */
+const DOCUMENTATION = /^\/(?:docs|console)(\/|$)/;
 const PUBLIC = ['GET /', 'GET /.well-known/jwks.json', 'GET /health/live', 'GET /health/ready', 'GET /metrics'];
 /** Where MCP clients look for an authorization server: see mcp-strangers.app.spec.ts. */
 const LOGIN_METADATA = ['oauth-authorization-server', 'openid-configuration'].flatMap((name) => [

@@ -64,6 +64,10 @@ export class ServerSettings extends RedisSettings {
   @IsIn(['on', 'key', 'metrics_port', 'off'])
   readonly DOCS: 'on' | 'key' | 'metrics_port' | 'off' = 'on';
 
+  /** Whether the web page for administrators is served at `/console`. */
+  @IsIn(['on', 'off'])
+  readonly CONSOLE: 'on' | 'off' = 'on';
+
   /** Where the gateway listens. */
   get listenHost(): string {
     return this.HOST ?? (this.NODE_ENV === 'production' ? ALL_INTERFACES : THIS_MACHINE);

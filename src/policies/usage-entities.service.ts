@@ -18,6 +18,7 @@ import { toUsageEntityResponse, type UsageEntityResponse } from './usage-limit.r
 import type { UsagePolicy } from './usage-policy.entity.js';
 
 const MOST_USED = { current_page: 0, page_size: 100 } as const;
+const FULLEST = { current_page: 0, page_size: 1 } as const;
 
 /** Reads and resets the usage of the groups of a policy. */
 @Injectable()
@@ -38,6 +39,17 @@ export class UsageEntitiesService {
   async mostUsed(policy: UsagePolicy): Promise<UsageEntityResponse[]> {
     const { data } = await this.listOf(policy, MOST_USED);
     return data;
+  }
+
+  /** The group with the highest usage; undefined for a policy that cannot be read. */
+  async fullest(policy: UsagePolicy): Promise<UsageEntityResponse[] | undefined> {
+    try {
+      const { data } = await this.listOf(policy, FULLEST);
+      return data;
+    } catch (error) {
+      if (error instanceof GatewayError && error.code === 'usage_limit_unreadable') return undefined;
+      throw error;
+    }
   }
 
   /**

@@ -82,7 +82,7 @@ export class UsageLimitResponse {
   readonly created_at: number;
   /** Unix seconds. */
   readonly updated_at: number;
-  /** With `include_usage`: the hundred groups with the highest usage in the current period. */
+  /** With `include_usage`: the groups with the highest usage in the current period, at most a hundred; in a list, one. */
   readonly usage?: UsageEntityResponse[];
 }
 

@@ -7,7 +7,6 @@ import { RequireScope } from '../access/route-access.decorators.js';
 import { Upserts } from '../access/upserts.js';
 import { MayFail } from '../common/errors/may-fail.decorator.js';
 import { ManagementApi } from '../common/http/api-docs.decorators.js';
-import { toList } from '../common/pagination/list.js';
 import { Clock } from '../common/time/clock.js';
 import { NoFieldsDto } from '../common/validation/no-fields.dto.js';
 import { IdempotentCreate } from '../idempotency/idempotent.decorator.js';
@@ -59,7 +58,13 @@ export class UsageLimitsController {
     @Query() query: UsageLimitListQuery,
   ): Promise<UsageLimitListResponse> {
     const now = this.clock.now();
-    return toList(await this.policies.list(principal, query), (policy) => toUsageLimitResponse(policy, now));
+    const [policies, total] = await this.policies.list(principal, query);
+    const data: UsageLimitResponse[] = [];
+    for (const policy of policies) {
+      const usage = query.include_usage === 'true' ? await this.entities.fullest(policy) : undefined;
+      data.push(toUsageLimitResponse(policy, now, usage));
+    }
+    return { object: 'list', data, total };
   }
 
   /** Simulates a call: returns what each usage limit would decide. Nothing is counted. */

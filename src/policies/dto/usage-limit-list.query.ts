@@ -24,6 +24,11 @@ export class UsageLimitListQuery extends ListQuery {
   @IsIn(ENFORCEMENTS)
   readonly enforcement?: Enforcement;
 
+  /** `true`: includes the group with the highest usage of each. */
+  @Optional()
+  @IsIn(['true', 'false'])
+  readonly include_usage: 'true' | 'false' = 'false';
+
   @IsSort('name', 'slug', 'credit_limit')
   override readonly sort: string = '-created_at';
 }

@@ -1,0 +1,47 @@
+import { defineConfig } from '@hey-api/openapi-ts';
+
+/** The operations that the console uses: the client of all others would only be read past. */
+const OPERATIONS = [
+  'POST /v1/sessions',
+  'GET /v1/sessions',
+  'GET /v1/sessions/current',
+  'DELETE /v1/sessions/current',
+  'DELETE /v1/sessions/{session_id}',
+  'GET /v1/me',
+  'GET /v1/usage',
+  'GET /v1/workspaces',
+  'GET /v1/policies/usage-limits',
+  'POST /v1/policies/usage-limits',
+  'GET /v1/policies/usage-limits/{ref}',
+  'DELETE /v1/policies/usage-limits/{ref}',
+  'POST /v1/policies/usage-limits/simulate',
+  'GET /v1/policies/usage-limits/{ref}/entities',
+  'PUT /v1/policies/usage-limits/{ref}/entities/{entity_id}/reset',
+  'GET /v1/api-keys',
+  'POST /v1/api-keys',
+  'DELETE /v1/api-keys/{id}',
+  'POST /v1/api-keys/{id}/rotate',
+  'GET /v1/virtual-keys',
+  'POST /v1/virtual-keys',
+  'DELETE /v1/virtual-keys/{ref}',
+  'POST /v1/virtual-keys/{ref}/test',
+  'GET /v1/secret-references',
+  'POST /v1/secret-references/{ref}/test',
+  'GET /v1/model-routes',
+  'GET /v1/model-routes/{ref}/health',
+  'GET /v1/mcp-servers',
+  'GET /v1/mcp-servers/{ref}',
+  'POST /v1/mcp-servers',
+  'GET /v1/mcp-servers/{ref}/tools',
+  'PUT /v1/mcp-servers/{ref}/tools',
+  'POST /v1/mcp-servers/{ref}/test',
+  'GET /v1/mcp-servers/{ref}/calls',
+  'GET /v1/audit-logs',
+];
+
+export default defineConfig({
+  input: process.env['OPENAPI'] ?? '../dist/openapi.json',
+  output: { path: process.env['OUTPUT'] ?? 'src/api', clean: true },
+  parser: { filters: { operations: { include: OPERATIONS } } },
+  plugins: ['@hey-api/typescript', '@hey-api/sdk', '@hey-api/client-fetch', '@tanstack/react-query'],
+});

@@ -1,0 +1,31 @@
+import { useMutation } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
+import { ErrorNote } from './states';
+import { Button } from './ui/button';
+import { Dialog } from './ui/dialog';
+
+interface ConfirmProps {
+  readonly title: string;
+  /** What will no longer work. */
+  readonly children: ReactNode;
+  readonly action: string;
+  readonly onConfirm: () => Promise<unknown>;
+  readonly onClose: () => void;
+}
+
+/** Asks before something is lost, and says what that breaks. */
+export function Confirm({ title, children, action, onConfirm, onClose }: ConfirmProps) {
+  const confirmed = useMutation({ mutationFn: onConfirm, onSuccess: onClose });
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <div className="space-y-2">{children}</div>
+      {confirmed.isError && <ErrorNote error={confirmed.error} />}
+      <footer className="flex justify-end gap-2">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button kind="danger" disabled={confirmed.isPending} onClick={() => confirmed.mutate()}>
+          {action}
+        </Button>
+      </footer>
+    </Dialog>
+  );
+}

@@ -1,0 +1,32 @@
+import { Check, Copy as CopyIcon } from 'lucide-react';
+import { useState } from 'react';
+import { Button } from './ui/button';
+
+/** A text with a button that copies it. */
+export function Copyable({ text, label }: { readonly text: string; readonly label: string }) {
+  const [isCopied, setCopied] = useState(false);
+  const copy = async (): Promise<void> => {
+    await navigator.clipboard.writeText(text);
+    setCopied(true);
+  };
+  return (
+    <div className="relative">
+      <pre
+        tabIndex={0}
+        aria-label={label}
+        className="overflow-x-auto rounded-md border border-line bg-raised p-3 pr-12 font-mono text-xs whitespace-pre"
+      >
+        {text}
+      </pre>
+      <Button
+        kind="quiet"
+        size="icon"
+        className="absolute top-1 right-1"
+        aria-label={isCopied ? 'Copied' : `Copy: ${label}`}
+        onClick={() => void copy()}
+      >
+        {isCopied ? <Check aria-hidden className="size-4" /> : <CopyIcon aria-hidden className="size-4" />}
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,50 @@
+import { useEffect, useState, type ReactNode } from 'react';
+import { Input } from './ui/field';
+
+interface PageProps {
+  readonly title: string;
+  readonly intro?: ReactNode;
+  readonly actions?: ReactNode;
+  readonly children: ReactNode;
+}
+
+export function Page({ title, intro, actions, children }: PageProps) {
+  useEffect(() => {
+    document.title = `${title} · Tollgate`;
+  }, [title]);
+  return (
+    <div className="space-y-4">
+      <header className="flex flex-wrap items-start justify-between gap-3">
+        <div>
+          <h1 className="text-xl font-semibold">{title}</h1>
+          {intro !== undefined && <p className="mt-1 max-w-3xl text-muted">{intro}</p>}
+        </div>
+        {actions}
+      </header>
+      {children}
+    </div>
+  );
+}
+
+const PAUSE_MS = 300;
+
+/** Searches when the typing pauses, so that the address and the list do not follow every letter. */
+export function SearchBox({ value, onSearch }: { readonly value: string; readonly onSearch: (text: string) => void }) {
+  const [text, setText] = useState(value);
+  useEffect(() => setText(value), [value]);
+  useEffect(() => {
+    if (text === value) return;
+    const timer = setTimeout(() => onSearch(text), PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [text, value, onSearch]);
+  return (
+    <Input
+      type="search"
+      aria-label="Search"
+      placeholder="Search"
+      className="w-56"
+      value={text}
+      onChange={({ target }) => setText(target.value)}
+    />
+  );
+}

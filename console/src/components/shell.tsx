@@ -1,0 +1,92 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { Link, Outlet } from '@tanstack/react-router';
+import { Activity, Boxes, Gauge, KeyRound, LogOut, Moon, Plug, ScrollText, Settings, Sun, Wrench } from 'lucide-react';
+import { useState } from 'react';
+import type { Scope } from '../api/types.gen';
+import { forgetLogin, type LoggedIn, logOut } from '../lib/session';
+import { chooseTheme, currentTheme } from '../lib/theme';
+import { Button } from './ui/button';
+
+/** The pages, each with the scope without which it would show nothing. */
+const PAGES = [
+  { to: '/', title: 'Overview', icon: Activity, scope: 'usage.read' },
+  { to: '/limits', title: 'Limits', icon: Gauge, scope: 'policies.list' },
+  { to: '/keys', title: 'API keys', icon: KeyRound, scope: 'api_keys.list' },
+  { to: '/providers', title: 'Providers', icon: Plug, scope: 'virtual_keys.list' },
+  { to: '/models', title: 'Models', icon: Boxes, scope: 'model_routes.list' },
+  { to: '/mcp', title: 'MCP servers', icon: Wrench, scope: 'mcp_servers.list' },
+  { to: '/audit', title: 'Audit log', icon: ScrollText, scope: 'audit_logs.list' },
+  { to: '/settings', title: 'Settings', icon: Settings, scope: undefined },
+] as const satisfies readonly { to: string; title: string; icon: unknown; scope: Scope | undefined }[];
+
+export function Shell({ login }: { readonly login: LoggedIn }) {
+  const { caller, may } = login;
+  return (
+    <div className="min-h-screen md:grid md:grid-cols-[13rem_1fr]">
+      <a href="#content" className="sr-only focus:not-sr-only focus:absolute focus:z-10 focus:bg-surface focus:p-2">
+        Skip to the content
+      </a>
+      <header className="border-line bg-surface md:sticky md:top-0 md:flex md:h-screen md:flex-col md:border-r">
+        <div className="flex items-center gap-2 px-4 py-4 text-base font-semibold">
+          <img src="/console/favicon.svg" alt="" className="size-6" />
+          Tollgate
+        </div>
+        <nav aria-label="Pages of the console" className="flex gap-1 overflow-x-auto px-2 pb-2 md:flex-1 md:flex-col">
+          {PAGES.filter(({ scope }) => scope === undefined || may(scope)).map(({ to, title, icon: Icon }) => (
+            <Link
+              key={to}
+              to={to}
+              activeOptions={{ exact: to === '/', includeSearch: false }}
+              className="flex items-center gap-2 rounded-md px-3 py-2 whitespace-nowrap text-muted hover:bg-raised"
+              activeProps={{ className: 'bg-raised font-medium text-text', 'aria-current': 'page' }}
+            >
+              <Icon aria-hidden className="size-4" />
+              {title}
+            </Link>
+          ))}
+        </nav>
+        <div className="flex items-center justify-between gap-2 border-t border-line px-4 py-2 md:block md:space-y-2 md:py-3">
+          <div className="min-w-0 text-xs text-muted">
+            <p className="truncate">{caller.organisation?.name ?? 'No organisation'}</p>
+            <p className="truncate">{caller.name ?? caller.id}</p>
+          </div>
+          <div className="flex gap-1">
+            <ThemeButton />
+            <LogOutButton />
+          </div>
+        </div>
+      </header>
+      <main id="content" className="mx-auto w-full max-w-7xl min-w-0 p-4 md:p-6">
+        <Outlet />
+      </main>
+    </div>
+  );
+}
+
+function ThemeButton() {
+  const [theme, setTheme] = useState(currentTheme);
+  const other = theme === 'dark' ? 'light' : 'dark';
+  const Icon = theme === 'dark' ? Sun : Moon;
+  const change = (): void => {
+    chooseTheme(other);
+    setTheme(other);
+  };
+  return (
+    <Button kind="quiet" size="icon" aria-label={`Use the ${other} theme`} onClick={change}>
+      <Icon aria-hidden className="size-4" />
+    </Button>
+  );
+}
+
+function LogOutButton() {
+  const queries = useQueryClient();
+  const leave = async (): Promise<void> => {
+    await logOut().catch(() => undefined);
+    forgetLogin(queries);
+  };
+  return (
+    <Button kind="quiet" size="icon" aria-label="Log out" onClick={() => void leave()}>
+      <LogOut aria-hidden className="size-4" />
+    </Button>
+  );
+}

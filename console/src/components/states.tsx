@@ -1,0 +1,34 @@
+import type { ReactNode } from 'react';
+import { ApiError, type Failure, messageOf } from '../lib/session';
+import { Button } from './ui/button';
+
+/** What went wrong, in the gateway's own words, with the trace that finds it in the log. */
+export function ErrorNote({ error, onRetry }: { readonly error: Failure; readonly onRetry?: () => void }) {
+  return (
+    <div role="alert" className="m-4 rounded-md border border-bad p-4">
+      <p className="font-medium text-bad">{messageOf(error)}</p>
+      {error instanceof ApiError && error.traceId !== null && (
+        <p className="mt-1 text-xs text-muted">
+          {error.error.code} · trace {error.traceId}
+        </p>
+      )}
+      {onRetry !== undefined && (
+        <Button size="small" className="mt-3" onClick={onRetry}>
+          Try again
+        </Button>
+      )}
+    </div>
+  );
+}
+
+export function Loading() {
+  return (
+    <p role="status" className="p-6 text-muted">
+      Loading…
+    </p>
+  );
+}
+
+export function Empty({ children }: { readonly children: ReactNode }) {
+  return <div className="p-8 text-center text-muted">{children}</div>;
+}

@@ -1,0 +1,44 @@
+import { type ComponentProps, type ReactNode, useId } from 'react';
+import { cn } from '../../lib/cn';
+
+const BOX = 'w-full rounded-md border border-line bg-surface px-3 placeholder:text-muted aria-invalid:border-bad';
+
+export function Input({ className, ...rest }: ComponentProps<'input'>) {
+  return <input className={cn(BOX, 'h-9', className)} {...rest} />;
+}
+
+export function Select({ className, ...rest }: ComponentProps<'select'>) {
+  return <select className={cn(BOX, 'h-9', className)} {...rest} />;
+}
+
+interface FieldProps {
+  readonly label: string;
+  readonly hint?: ReactNode;
+  readonly error?: string | undefined;
+  /** The control, with the attributes that tie it to its label and messages. */
+  readonly children: (tie: { id: string; 'aria-describedby'?: string; 'aria-invalid'?: boolean }) => ReactNode;
+}
+
+/** A control with its label, a hint and what is wrong with its value. */
+export function Field({ label, hint, error, children }: FieldProps) {
+  const id = useId();
+  const note = `${id}-note`;
+  const hasNote = hint !== undefined || error !== undefined;
+  return (
+    <div className="space-y-1">
+      <label htmlFor={id} className="block font-medium">
+        {label}
+      </label>
+      {children({
+        id,
+        ...(hasNote && { 'aria-describedby': note }),
+        ...(error !== undefined && { 'aria-invalid': true }),
+      })}
+      {hasNote && (
+        <p id={note} className={cn('text-xs', error === undefined ? 'text-muted' : 'text-bad')}>
+          {error ?? hint}
+        </p>
+      )}
+    </div>
+  );
+}

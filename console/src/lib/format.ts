@@ -1,0 +1,56 @@
+const DOLLARS = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
+const SMALL_DOLLARS = new Intl.NumberFormat('en-US', {
+  style: 'currency',
+  currency: 'USD',
+  minimumFractionDigits: 2,
+  maximumFractionDigits: 6,
+});
+const WHOLE = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+const SHORT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
+const PERCENT = new Intl.NumberFormat('en-US', { style: 'percent', maximumFractionDigits: 1 });
+const DATE_TIME = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
+const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+const CENT = 0.01;
+
+/** Amounts under a cent keep their digits: most single calls cost less. */
+export function dollars(amount: number): string {
+  return Math.abs(amount) >= CENT || amount === 0 ? DOLLARS.format(amount) : SMALL_DOLLARS.format(amount);
+}
+
+export function whole(count: number): string {
+  return WHOLE.format(count);
+}
+
+export function short(count: number): string {
+  return SHORT.format(count);
+}
+
+export function percent(part: number, of: number): string {
+  return of === 0 ? '–' : PERCENT.format(part / of);
+}
+
+/** What a limit counts. */
+export function amount(value: number, type: 'cost' | 'tokens'): string {
+  return type === 'cost' ? dollars(value) : whole(value);
+}
+
+/** @param seconds Unix time */
+export function dateTime(seconds: number | null): string {
+  return seconds === null ? '–' : DATE_TIME.format(new Date(seconds * 1_000));
+}
+
+const STEPS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
+  ['year', 31_536_000],
+  ['month', 2_592_000],
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+];
+
+/** How far away a time is. @param seconds Unix time */
+export function fromNow(seconds: number | null, now = Date.now()): string {
+  if (seconds === null) return 'never';
+  const distance = seconds - now / 1_000;
+  const [unit, length] = STEPS.find(([, size]) => Math.abs(distance) >= size) ?? ['second', 1];
+  return RELATIVE.format(Math.round(distance / length), unit);
+}

@@ -1,0 +1,94 @@
+import { type QueryClient, queryOptions } from '@tanstack/react-query';
+import { client } from '../api/client.gen';
+import { createSession, endCurrentSession, retrieveCaller, retrieveCurrentSession } from '../api/sdk.gen';
+import type { Caller, ErrorBody, ErrorResponse, Scope } from '../api/types.gen';
+
+const CSRF_HEADER = 'x-gateway-csrf-token';
+const READING = new Set(['GET', 'HEAD']);
+
+let csrfToken: string | undefined;
+
+/**
+ * What the gateway said when it refused a request, or that it did not answer. The generated client names the type of its body
+ * for it, which it has as well.
+ */
+export class ApiError extends Error implements ErrorResponse {
+  override readonly name = 'ApiError';
+
+  constructor(
+    /** 0: there was no answer. */
+    readonly status: number,
+    readonly error: ErrorBody,
+    readonly traceId: string | null,
+  ) {
+    super(error.message);
+  }
+}
+
+export type Failure = Error | ErrorResponse;
+
+export function messageOf(failure: Failure): string {
+  return failure instanceof Error ? failure.message : failure.error.message;
+}
+
+/** Lets every request of the generated client carry the CSRF token, and fail with the gateway's own message. */
+export function setUpClient(): void {
+  client.setConfig({ baseUrl: '' });
+  client.interceptors.request.use((request) => {
+    if (csrfToken !== undefined && !READING.has(request.method)) request.headers.set(CSRF_HEADER, csrfToken);
+    return request;
+  });
+  client.interceptors.error.use((error, response) => toApiError(error, response));
+}
+
+function toApiError(error: unknown, response: Response | undefined): ApiError {
+  const traceId = response?.headers.get('x-gateway-trace-id') ?? null;
+  const status = response?.status ?? 0;
+  if (isErrorResponse(error)) return new ApiError(status, error.error, traceId);
+  const message = status === 0 ? 'The gateway does not answer.' : `The gateway answered with status ${status}.`;
+  const body = { message, type: 'unreachable', code: 'unreachable', param: null, source: 'gateway' } as const;
+  return new ApiError(status, body, traceId);
+}
+
+function isErrorResponse(value: unknown): value is ErrorResponse {
+  return typeof value === 'object' && value !== null && 'error' in value && typeof value.error === 'object';
+}
+
+export interface LoggedIn {
+  readonly caller: Caller;
+  readonly may: (scope: Scope) => boolean;
+}
+
+/** The caller of this browser; null when it is not logged in. */
+export const loginQuery = queryOptions({
+  queryKey: ['login'],
+  queryFn: async (): Promise<LoggedIn | null> => {
+    try {
+      const { data: session } = await retrieveCurrentSession({ throwOnError: true });
+      csrfToken = session.csrf_token;
+      const { data: caller } = await retrieveCaller({ throwOnError: true });
+      const scopes = new Set<string>(caller.scopes);
+      return { caller, may: (scope) => scopes.has(scope) };
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 401) return null;
+      throw error;
+    }
+  },
+  staleTime: 60_000,
+});
+
+/** The key is sent once and kept nowhere. */
+export async function logIn(apiKey: string): Promise<void> {
+  await createSession({ headers: { 'x-gateway-api-key': apiKey }, body: {}, throwOnError: true });
+}
+
+export async function logOut(): Promise<void> {
+  await endCurrentSession({ throwOnError: true });
+}
+
+/** Shows the log-in page, and keeps nothing of this login in memory. */
+export function forgetLogin(queries: QueryClient): void {
+  csrfToken = undefined;
+  queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== loginQuery.queryKey[0] });
+  queries.setQueryData(loginQuery.queryKey, null);
+}

@@ -1,0 +1,44 @@
+import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { ApiError, forgetLogin, setUpClient } from './lib/session';
+import { currentTheme, showTheme } from './lib/theme';
+import { createConsoleRouter } from './router';
+import './styles.css';
+
+showTheme(currentTheme());
+setUpClient();
+
+const MAX_RETRIES = 2;
+/** A session that ended elsewhere: the page must not go on as if it were logged in. */
+function leaveWhenRefused(error: Error): void {
+  if (error instanceof ApiError && error.status === 401) forgetLogin(queryClient);
+}
+
+const queryClient = new QueryClient({
+  queryCache: new QueryCache({ onError: leaveWhenRefused }),
+  mutationCache: new MutationCache({
+    onError: (error, _variables, _result, mutation) => {
+      if (mutation.options.mutationKey?.[0] !== 'login') leaveWhenRefused(error);
+    },
+  }),
+  defaultOptions: {
+    queries: {
+      // What the gateway refuses, it refuses again.
+      retry: (failures, error) =>
+        failures < MAX_RETRIES && !(error instanceof ApiError && error.status < 500 && error.status > 0),
+    },
+  },
+});
+const router = createConsoleRouter(queryClient);
+
+const root = document.getElementById('root');
+if (root === null) throw new Error('the page has no element "root"');
+createRoot(root).render(
+  <StrictMode>
+    <QueryClientProvider client={queryClient}>
+      <RouterProvider router={router} />
+    </QueryClientProvider>
+  </StrictMode>,
+);

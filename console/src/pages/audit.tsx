@@ -1,0 +1,82 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { listAuditLogsOptions } from '../api/@tanstack/react-query.gen';
+import type { AuditLogEntry } from '../api/types.gen';
+import { Page, SearchBox } from '../components/page';
+import { type Column, Table } from '../components/table';
+import { Button } from '../components/ui/button';
+import { Card } from '../components/ui/card';
+import { Dialog } from '../components/ui/dialog';
+import { dateTime, fromNow } from '../lib/format';
+import { useListSearch } from '../lib/list-search';
+
+export function AuditPage() {
+  const list = useListSearch();
+  const [shown, setShown] = useState<AuditLogEntry>();
+  const entries = useQuery({
+    ...listAuditLogsOptions({ query: list.paging }),
+    placeholderData: (previous) => previous,
+  });
+  return (
+    <Page title="Audit log" intro="Who changed what, from what to what. Secrets show only that they changed.">
+      <SearchBox value={list.search ?? ''} onSearch={list.onSearch} />
+      <Card>
+        <Table
+          caption="Audit log"
+          columns={columns(setShown)}
+          query={entries}
+          keyOf={({ id }) => id}
+          empty="No change here."
+          page={list.page}
+          onPage={list.onPage}
+        />
+      </Card>
+      {shown !== undefined && <Entry entry={shown} onClose={() => setShown(undefined)} />}
+    </Page>
+  );
+}
+
+function columns(onShow: (entry: AuditLogEntry) => void): readonly Column<AuditLogEntry>[] {
+  return [
+    { title: 'Time', cell: ({ created_at }) => <span title={dateTime(created_at)}>{fromNow(created_at)}</span> },
+    { title: 'Action', cell: ({ action }) => <span className="font-mono text-xs">{action}</span> },
+    {
+      title: 'Resource',
+      cell: ({ resource_name, resource_id }) => <span className="break-all">{resource_name ?? resource_id}</span>,
+    },
+    { title: 'By', cell: ({ actor_name, actor_id }) => <span className="break-all">{actor_name ?? actor_id}</span> },
+    { title: 'From', isExtra: true, cell: ({ client_address }) => client_address ?? '–' },
+    {
+      title: 'Changes',
+      cell: (entry) => (
+        <Button size="small" aria-label={`Show ${entry.action}`} onClick={() => onShow(entry)}>
+          Show
+        </Button>
+      ),
+    },
+  ];
+}
+
+function Entry({ entry, onClose }: { readonly entry: AuditLogEntry; readonly onClose: () => void }) {
+  const { action, created_at, trace_id, changes } = entry;
+  return (
+    <Dialog title={action} onClose={onClose}>
+      <p className="text-muted">
+        {dateTime(created_at)}
+        {trace_id !== null && <> · trace {trace_id}</>}
+      </p>
+      <dl className="space-y-3">
+        {Object.entries(changes).map(([field, change]) => (
+          <div key={field}>
+            <dt className="font-mono text-xs text-muted">{field}</dt>
+            <dd>
+              <pre className="overflow-x-auto rounded-md bg-raised p-2 font-mono text-xs whitespace-pre-wrap">
+                {JSON.stringify(change, null, 2)}
+              </pre>
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
+  );
+}

@@ -1,0 +1,164 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Plus } from 'lucide-react';
+import { useState } from 'react';
+import { listApiKeysOptions } from '../api/@tanstack/react-query.gen';
+import { deleteApiKey, rotateApiKey } from '../api/sdk.gen';
+import type { ApiKey } from '../api/types.gen';
+import { Confirm } from '../components/confirm';
+import { Page, SearchBox } from '../components/page';
+import { type Column, Table } from '../components/table';
+import { Badge } from '../components/ui/badge';
+import { Button } from '../components/ui/button';
+import { Card } from '../components/ui/card';
+import { Dialog } from '../components/ui/dialog';
+import { Select } from '../components/ui/field';
+import { dateTime, fromNow } from '../lib/format';
+import { useListSearch } from '../lib/list-search';
+import { useLogin } from '../lib/login-context';
+import { KeySnippets } from './key-snippets';
+import { NewKey } from './new-key';
+
+type Act = { readonly kind: 'rotate' | 'delete'; readonly apiKey: ApiKey };
+
+export function KeysPage() {
+  const { may } = useLogin();
+  const list = useListSearch();
+  const [isCreating, setCreating] = useState(false);
+  const [act, setAct] = useState<Act>();
+  const status = list.status === 'active' || list.status === 'expired' ? list.status : undefined;
+  const keys = useQuery({
+    ...listApiKeysOptions({ query: { ...list.paging, ...(status && { status }) } }),
+    placeholderData: (previous) => previous,
+  });
+  return (
+    <Page
+      title="API keys"
+      intro="Keys of applications, agents and users. A key is shown once, when it is made."
+      actions={
+        may('api_keys.create') && (
+          <Button kind="main" onClick={() => setCreating(true)}>
+            <Plus aria-hidden className="size-4" />
+            New key
+          </Button>
+        )
+      }
+    >
+      <div className="flex flex-wrap gap-2">
+        <SearchBox value={list.search ?? ''} onSearch={list.onSearch} />
+        <Select
+          aria-label="State"
+          className="w-36"
+          value={status ?? ''}
+          onChange={({ target }) => list.onStatus(target.value)}
+        >
+          <option value="">All keys</option>
+          <option value="active">Active</option>
+          <option value="expired">Expired</option>
+        </Select>
+      </div>
+      <Card>
+        <Table
+          caption="API keys"
+          columns={columns(may('api_keys.update'), may('api_keys.delete'), setAct)}
+          query={keys}
+          keyOf={({ id }) => id}
+          empty="No key here."
+          page={list.page}
+          onPage={list.onPage}
+        />
+      </Card>
+      {isCreating && <NewKey onClose={() => setCreating(false)} />}
+      {act?.kind === 'rotate' && <Rotate apiKey={act.apiKey} onClose={() => setAct(undefined)} />}
+      {act?.kind === 'delete' && <Delete apiKey={act.apiKey} onClose={() => setAct(undefined)} />}
+    </Page>
+  );
+}
+
+function columns(mayRotate: boolean, mayDelete: boolean, onAct: (act: Act) => void): readonly Column<ApiKey>[] {
+  return [
+    {
+      title: 'Key',
+      cell: (key) => (
+        <>
+          <span className="font-medium break-words">{key.name}</span>
+          <p className="font-mono text-xs text-muted">{key.prefix}…</p>
+        </>
+      ),
+    },
+    {
+      title: 'For',
+      cell: ({ user, level }) => user?.user_id ?? (level === 'workspace' ? 'a workspace' : 'the organisation'),
+    },
+    { title: 'Scopes', isExtra: true, align: 'right', cell: ({ scopes }) => scopes.length },
+    {
+      title: 'Last used',
+      cell: ({ last_used_at }) => <span title={dateTime(last_used_at)}>{fromNow(last_used_at)}</span>,
+    },
+    {
+      title: 'Ends',
+      isExtra: true,
+      cell: ({ expires_at }) => <span title={dateTime(expires_at)}>{fromNow(expires_at)}</span>,
+    },
+    {
+      title: 'State',
+      cell: ({ status }) =>
+        status === 'active' ? <Badge tone="good">active</Badge> : <Badge tone="warn">expired</Badge>,
+    },
+    {
+      title: 'Actions',
+      cell: (apiKey) => (
+        <div className="flex gap-1">
+          {mayRotate && (
+            <Button size="small" aria-label={`Rotate ${apiKey.name}`} onClick={() => onAct({ kind: 'rotate', apiKey })}>
+              Rotate
+            </Button>
+          )}
+          {mayDelete && (
+            <Button size="small" aria-label={`Delete ${apiKey.name}`} onClick={() => onAct({ kind: 'delete', apiKey })}>
+              Delete
+            </Button>
+          )}
+        </div>
+      ),
+    },
+  ];
+}
+
+function Rotate({ apiKey, onClose }: { readonly apiKey: ApiKey; readonly onClose: () => void }) {
+  const queries = useQueryClient();
+  const rotated = useMutation({
+    mutationFn: async () => (await rotateApiKey({ path: { id: apiKey.id }, body: {}, throwOnError: true })).data,
+    onSuccess: () => queries.invalidateQueries(),
+  });
+  if (rotated.isSuccess) {
+    return (
+      <Dialog title={`New secret of ${apiKey.name}`} onClose={onClose}>
+        <p>The old secret works until {dateTime(rotated.data.previous_valid_until)}.</p>
+        <KeySnippets apiKey={rotated.data.key} />
+      </Dialog>
+    );
+  }
+  return (
+    <Confirm
+      title={`Rotate ${apiKey.name}`}
+      action="Rotate"
+      onConfirm={() => rotated.mutateAsync()}
+      onClose={() => undefined}
+    >
+      <p>The key gets a new secret. Programs that use the old one have half an hour to change.</p>
+    </Confirm>
+  );
+}
+
+function Delete({ apiKey, onClose }: { readonly apiKey: ApiKey; readonly onClose: () => void }) {
+  const queries = useQueryClient();
+  const remove = async (): Promise<void> => {
+    await deleteApiKey({ path: { id: apiKey.id }, throwOnError: true });
+    await queries.invalidateQueries();
+  };
+  return (
+    <Confirm title={`Delete ${apiKey.name}`} action="Delete" onConfirm={remove} onClose={onClose}>
+      <p>Programs with this key are refused within ten seconds. It was last used {fromNow(apiKey.last_used_at)}.</p>
+    </Confirm>
+  );
+}

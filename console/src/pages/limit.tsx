@@ -1,0 +1,158 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { listUsageLimitEntitiesOptions, retrieveUsageLimitOptions } from '../api/@tanstack/react-query.gen';
+import { archiveUsageLimit, resetUsageLimitEntity } from '../api/sdk.gen';
+import type { UsageEntity, UsageLimit } from '../api/types.gen';
+import { Confirm } from '../components/confirm';
+import { Page, SearchBox } from '../components/page';
+import { ErrorNote, Loading } from '../components/states';
+import { type Column, Table } from '../components/table';
+import { Badge } from '../components/ui/badge';
+import { Button } from '../components/ui/button';
+import { Card } from '../components/ui/card';
+import { Select } from '../components/ui/field';
+import { Meter } from '../components/ui/meter';
+import { amount, dateTime, fromNow } from '../lib/format';
+import { useListSearch } from '../lib/list-search';
+import { useLogin } from '../lib/login-context';
+import { describeCap, describeConditions } from './limits';
+
+const REFRESH_MS = 5_000;
+
+/** One limit with its groups: who has used how much, and who is blocked. */
+export function LimitPage() {
+  const { ref } = useParams({ strict: false });
+  const found = useQuery(retrieveUsageLimitOptions({ path: { ref: ref ?? '' } }));
+  if (found.isPending) return <Loading />;
+  if (found.isError) return <ErrorNote error={found.error} onRetry={() => void found.refetch()} />;
+  return <Groups limit={found.data} />;
+}
+
+function Groups({ limit }: { readonly limit: UsageLimit }) {
+  const { may } = useLogin();
+  const navigate = useNavigate();
+  const list = useListSearch();
+  const [isArchiving, setArchiving] = useState(false);
+  const [resetting, setResetting] = useState<UsageEntity>();
+  const status = list.status === 'exhausted' ? 'exhausted' : undefined;
+  const groups = useQuery({
+    ...listUsageLimitEntitiesOptions({ path: { ref: limit.id }, query: { ...list.paging, ...(status && { status }) } }),
+    refetchInterval: REFRESH_MS,
+    placeholderData: (previous) => previous,
+  });
+  const name = limit.name ?? limit.slug;
+  return (
+    <Page
+      title={name}
+      intro={`${describeCap(limit)} · ${describeConditions(limit)}`}
+      actions={
+        may('policies.delete') &&
+        limit.status === 'active' && (
+          <Button kind="danger" onClick={() => setArchiving(true)}>
+            Archive
+          </Button>
+        )
+      }
+    >
+      <div className="flex flex-wrap gap-2">
+        <SearchBox value={list.search ?? ''} onSearch={list.onSearch} />
+        <Select
+          aria-label="State"
+          className="w-36"
+          value={status ?? ''}
+          onChange={({ target }) => list.onStatus(target.value)}
+        >
+          <option value="">All groups</option>
+          <option value="exhausted">Used up</option>
+        </Select>
+      </div>
+      <Card>
+        <Table
+          caption={`Groups of ${name}`}
+          columns={columns(limit, may('policies.update') ? setResetting : undefined)}
+          query={groups}
+          keyOf={({ id }) => id}
+          empty="No call has counted against this limit yet."
+          page={list.page}
+          onPage={list.onPage}
+        />
+      </Card>
+      {isArchiving && (
+        <Confirm
+          title={`Archive ${name}`}
+          action="Archive"
+          onConfirm={async () => {
+            await archiveUsageLimit({ path: { ref: limit.id }, throwOnError: true });
+            await navigate({ to: '/limits' });
+          }}
+          onClose={() => setArchiving(false)}
+        >
+          <p>Calls will no longer be refused by this limit. What was used stays in the reports.</p>
+        </Confirm>
+      )}
+      {resetting !== undefined && <Reset limit={limit} entity={resetting} onClose={() => setResetting(undefined)} />}
+    </Page>
+  );
+}
+
+function Reset(props: { limit: UsageLimit; entity: UsageEntity; onClose: () => void }) {
+  const { limit, entity, onClose } = props;
+  const queries = useQueryClient();
+  const reset = useMutation({
+    mutationFn: () =>
+      resetUsageLimitEntity({ path: { ref: limit.id, entity_id: entity.id }, body: {}, throwOnError: true }),
+    onSuccess: () => queries.invalidateQueries(),
+  });
+  return (
+    <Confirm title={`Reset ${entity.value_key}`} action="Reset" onConfirm={() => reset.mutateAsync()} onClose={onClose}>
+      <p>
+        {amount(entity.current_usage, limit.type)} of {amount(entity.credit_limit, limit.type)} are used. After the
+        reset this group may use the whole limit once more.
+      </p>
+    </Confirm>
+  );
+}
+
+function columns(limit: UsageLimit, onReset?: (entity: UsageEntity) => void): readonly Column<UsageEntity>[] {
+  return [
+    { title: 'Group', cell: ({ value_key }) => <span className="font-medium break-all">{value_key}</span> },
+    {
+      title: 'Use',
+      cell: (entity) => (
+        <Meter
+          label={`Used by ${entity.value_key}`}
+          used={entity.current_usage}
+          reserved={entity.reserved}
+          limit={entity.credit_limit}
+        />
+      ),
+    },
+    { title: 'Used', align: 'right', cell: (entity) => amount(entity.current_usage, limit.type) },
+    { title: 'Reserved', align: 'right', isExtra: true, cell: (entity) => amount(entity.reserved, limit.type) },
+    {
+      title: 'State',
+      cell: ({ status }) =>
+        status === 'exhausted' ? <Badge tone="bad">used up</Badge> : <Badge tone="good">open</Badge>,
+    },
+    {
+      title: 'Resets',
+      isExtra: true,
+      cell: ({ next_reset_at }) => (
+        <span title={dateTime(next_reset_at)}>{next_reset_at === null ? 'never' : fromNow(next_reset_at)}</span>
+      ),
+    },
+    ...(onReset === undefined
+      ? []
+      : [
+          {
+            title: 'Actions',
+            cell: (entity: UsageEntity) => (
+              <Button size="small" onClick={() => onReset(entity)} aria-label={`Reset ${entity.value_key}`}>
+                Reset
+              </Button>
+            ),
+          },
+        ]),
+  ];
+}

@@ -1,0 +1,137 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { Plus } from 'lucide-react';
+import { useState } from 'react';
+import { listUsageLimitsOptions } from '../api/@tanstack/react-query.gen';
+import type { UsageLimit } from '../api/types.gen';
+import { Page, SearchBox } from '../components/page';
+import { type Column, Table } from '../components/table';
+import { Badge } from '../components/ui/badge';
+import { Button } from '../components/ui/button';
+import { Card } from '../components/ui/card';
+import { Select } from '../components/ui/field';
+import { Meter } from '../components/ui/meter';
+import { amount, fromNow } from '../lib/format';
+import { useListSearch } from '../lib/list-search';
+import { useLogin } from '../lib/login-context';
+import { NewLimit } from './new-limit';
+
+const REFRESH_MS = 5_000;
+
+const COLUMNS: readonly Column<UsageLimit>[] = [
+  {
+    title: 'Limit',
+    cell: (limit) => (
+      <>
+        <Link to="/limits/$ref" params={{ ref: limit.id }} className="font-medium text-accent hover:underline">
+          {limit.name ?? limit.slug}
+        </Link>
+        <p className="text-xs text-muted">{describeConditions(limit)}</p>
+      </>
+    ),
+  },
+  { title: 'Cap', align: 'right', cell: (limit) => describeCap(limit) },
+  {
+    title: 'Fullest group',
+    cell: (limit) => {
+      const fullest = fullestOf(limit);
+      if (fullest === undefined) return <span className="text-muted">not used yet</span>;
+      return (
+        <div className="space-y-1">
+          <Meter
+            label={`Used of ${limit.name ?? limit.slug}`}
+            used={fullest.current_usage}
+            reserved={fullest.reserved}
+            limit={fullest.credit_limit}
+          />
+          <p className="text-xs text-muted tabular-nums">
+            {amount(fullest.current_usage, limit.type)} used, {amount(fullest.reserved, limit.type)} reserved
+          </p>
+        </div>
+      );
+    },
+  },
+  {
+    title: 'State',
+    cell: (limit) => {
+      const isUsedUp = limit.usage?.some(({ status }) => status === 'exhausted') ?? false;
+      if (limit.status === 'archived') return <Badge>archived</Badge>;
+      if (isUsedUp && limit.enforcement === 'strict') return <Badge tone="bad">blocks calls</Badge>;
+      if (isUsedUp) return <Badge tone="warn">exceeded</Badge>;
+      return limit.enforcement === 'strict' ? <Badge tone="good">active</Badge> : <Badge>monitor only</Badge>;
+    },
+  },
+  {
+    title: 'Resets',
+    isExtra: true,
+    cell: (limit) => (limit.next_reset_at === null ? 'never' : fromNow(limit.next_reset_at)),
+  },
+];
+
+export function LimitsPage() {
+  const { may } = useLogin();
+  const list = useListSearch();
+  const [isCreating, setCreating] = useState(false);
+  const status = list.status === 'archived' ? 'archived' : 'active';
+  const limits = useQuery({
+    ...listUsageLimitsOptions({ query: { ...list.paging, status, include_usage: 'true' } }),
+    refetchInterval: REFRESH_MS,
+    placeholderData: (previous) => previous,
+  });
+  return (
+    <Page
+      title="Limits"
+      intro="Caps on cost or tokens. A strict limit refuses a call before it is sent, under any concurrency and on any number of gateways."
+      actions={
+        may('policies.create') && (
+          <Button kind="main" onClick={() => setCreating(true)}>
+            <Plus aria-hidden className="size-4" />
+            New limit
+          </Button>
+        )
+      }
+    >
+      <div className="flex flex-wrap gap-2">
+        <SearchBox value={list.search ?? ''} onSearch={list.onSearch} />
+        <Select
+          aria-label="State"
+          className="w-36"
+          value={status}
+          onChange={({ target }) => list.onStatus(target.value === 'archived' ? 'archived' : '')}
+        >
+          <option value="active">Active</option>
+          <option value="archived">Archived</option>
+        </Select>
+      </div>
+      <Card>
+        <Table
+          caption="Limits"
+          columns={COLUMNS}
+          query={limits}
+          keyOf={({ id }) => id}
+          empty="No limit here. Without one, nothing bounds what calls cost."
+          page={list.page}
+          onPage={list.onPage}
+        />
+      </Card>
+      {isCreating && <NewLimit onClose={() => setCreating(false)} />}
+    </Page>
+  );
+}
+
+export function describeCap({ credit_limit, type, periodic_reset, periodic_reset_days }: UsageLimit): string {
+  const cap = type === 'cost' ? amount(credit_limit, type) : `${amount(credit_limit, type)} tokens`;
+  if (periodic_reset === 'weekly') return `${cap} a week`;
+  if (periodic_reset === 'monthly') return `${cap} a month`;
+  return periodic_reset_days === null ? cap : `${cap} per ${periodic_reset_days} days`;
+}
+
+export function describeConditions({ conditions, group_by }: UsageLimit): string {
+  const where = conditions.map(({ key, value }) => `${key}: ${[value].flat().join(', ')}`).join(' · ');
+  const each = group_by.map(({ key }) => key).join(' and ');
+  return each === '' ? where : `${where} · for each ${each}`;
+}
+
+function fullestOf({ usage = [] }: UsageLimit) {
+  return usage[0];
+}

@@ -1,0 +1,83 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { listMcpServersOptions } from '../api/@tanstack/react-query.gen';
+import { testMcpServer } from '../api/sdk.gen';
+import type { McpServer } from '../api/types.gen';
+import { Page, SearchBox } from '../components/page';
+import { type Column, Table } from '../components/table';
+import { Badge } from '../components/ui/badge';
+import { Button } from '../components/ui/button';
+import { Card } from '../components/ui/card';
+import { useListSearch } from '../lib/list-search';
+import { useLogin } from '../lib/login-context';
+
+export function McpPage() {
+  const { may } = useLogin();
+  const list = useListSearch();
+  const servers = useQuery({
+    ...listMcpServersOptions({ query: list.paging }),
+    placeholderData: (previous) => previous,
+  });
+  return (
+    <Page title="MCP servers" intro="Servers that clients reach through the gateway, which says who the user is.">
+      <SearchBox value={list.search ?? ''} onSearch={list.onSearch} />
+      <Card>
+        <Table
+          caption="MCP servers"
+          columns={columns(may('mcp_servers.read'))}
+          query={servers}
+          keyOf={({ id }) => id}
+          empty="No MCP server. POST /v1/mcp-servers adds one."
+          page={list.page}
+          onPage={list.onPage}
+        />
+      </Card>
+    </Page>
+  );
+}
+
+function columns(mayTest: boolean): readonly Column<McpServer>[] {
+  return [
+    {
+      title: 'Server',
+      cell: ({ id, name, mcp_url: url }) => (
+        <>
+          <Link to="/mcp/$ref" params={{ ref: id }} className="font-medium text-accent hover:underline">
+            {name}
+          </Link>
+          <p className="font-mono text-xs break-all text-muted">{url}</p>
+        </>
+      ),
+    },
+    {
+      title: 'Behind it',
+      isExtra: true,
+      cell: ({ url }) => <span className="font-mono text-xs break-all">{url}</span>,
+    },
+    {
+      title: 'Identity',
+      cell: ({ user_identity_forwarding: forwarding }) =>
+        forwarding?.method ?? <span className="text-muted">none</span>,
+    },
+    { title: 'State', cell: ({ enabled }) => (enabled ? <Badge tone="good">enabled</Badge> : <Badge>off</Badge>) },
+    { title: 'Test', cell: (server) => (mayTest ? <Test server={server} /> : null) },
+  ];
+}
+
+function Test({ server: { id, name } }: { readonly server: McpServer }) {
+  const test = useMutation({
+    mutationFn: async () => (await testMcpServer({ path: { ref: id }, body: {}, throwOnError: true })).data,
+  });
+  const problem = test.error?.message ?? (test.data?.ok === false ? (test.data.reason ?? test.data.error) : undefined);
+  return (
+    <div className="space-y-1">
+      <Button size="small" aria-label={`Test ${name}`} disabled={test.isPending} onClick={() => test.mutate()}>
+        {test.isPending ? 'Testing…' : 'Test'}
+      </Button>
+      <div role="status" className="max-w-72 text-xs break-words">
+        {test.data?.ok === true && <span className="text-good">works, {test.data.tools ?? 0} tools</span>}
+        {problem !== undefined && <span className="text-bad">{problem}</span>}
+      </div>
+    </div>
+  );
+}

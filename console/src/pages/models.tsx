@@ -1,0 +1,111 @@
+import { useQuery } from '@tanstack/react-query';
+import { listModelRoutesOptions, retrieveModelRouteHealthOptions } from '../api/@tanstack/react-query.gen';
+import type { ModelRoute, TargetHealth } from '../api/types.gen';
+import { Page, SearchBox } from '../components/page';
+import { type Column, Table } from '../components/table';
+import { Badge, type Tone } from '../components/ui/badge';
+import { Card } from '../components/ui/card';
+import { fromNow, percent, whole } from '../lib/format';
+import { useListSearch } from '../lib/list-search';
+import { useLogin } from '../lib/login-context';
+
+const REFRESH_MS = 5_000;
+
+export function ModelsPage() {
+  const { may } = useLogin();
+  const list = useListSearch();
+  const routes = useQuery({
+    ...listModelRoutesOptions({ query: list.paging }),
+    placeholderData: (previous) => previous,
+  });
+  return (
+    <Page
+      title="Models"
+      intro="A model route is a name that leads to models of virtual keys. When a target fails, the next one takes the call."
+    >
+      <SearchBox value={list.search ?? ''} onSearch={list.onSearch} />
+      <Card>
+        <Table
+          caption="Model routes"
+          columns={columns(may('model_routes.read'))}
+          query={routes}
+          keyOf={({ id }) => id}
+          empty="No model route. Calls name a model as @virtual-key/model."
+          page={list.page}
+          onPage={list.onPage}
+        />
+      </Card>
+    </Page>
+  );
+}
+
+function columns(mayRead: boolean): readonly Column<ModelRoute>[] {
+  return [
+    {
+      title: 'Route',
+      cell: ({ name, slug, max_output_tokens: max }) => (
+        <>
+          <span className="font-medium">{name}</span>
+          <p className="font-mono text-xs text-muted">{slug}</p>
+          {max !== null && <p className="text-xs text-muted">at most {whole(max)} tokens of output</p>}
+        </>
+      ),
+    },
+    {
+      title: 'Targets',
+      cell: (route) => (mayRead ? <Health route={route} /> : <Targets targets={route.targets.map(nameOf)} />),
+    },
+  ];
+}
+
+function nameOf({ virtual_key, model }: { readonly virtual_key: string; readonly model: string }): string {
+  return `@${virtual_key}/${model}`;
+}
+
+function Targets({ targets }: { readonly targets: readonly string[] }) {
+  return (
+    <ol>
+      {targets.map((target) => (
+        <li key={target} className="font-mono text-xs">
+          {target}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+const STATES: Readonly<Record<TargetHealth['state'], readonly [Tone, string]>> = {
+  closed: ['good', 'healthy'],
+  open: ['bad', 'pauses'],
+  half_open: ['warn', 'is tried again'],
+  limited: ['warn', 'rate limited'],
+};
+
+function Health({ route }: { readonly route: ModelRoute }) {
+  const health = useQuery({
+    ...retrieveModelRouteHealthOptions({ path: { ref: route.id } }),
+    refetchInterval: REFRESH_MS,
+  });
+  if (!health.isSuccess) return <Targets targets={route.targets.map(nameOf)} />;
+  return (
+    <ol className="space-y-1">
+      {health.data.targets.map((target) => {
+        const [tone, word] = STATES[target.state];
+        return (
+          <li key={nameOf(target)} className="flex flex-wrap items-center gap-2">
+            <span className="font-mono text-xs break-all">{nameOf(target)}</span>
+            <Badge tone={tone}>
+              {word}
+              {target.until !== null && `, ${fromNow(target.until)}`}
+            </Badge>
+            {target.calls > 0 && (
+              <span className="text-xs text-muted">
+                {percent(target.failures, target.calls)} of {whole(target.calls)} calls failed lately
+              </span>
+            )}
+          </li>
+        );
+      })}
+    </ol>
+  );
+}

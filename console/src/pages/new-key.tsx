@@ -1,0 +1,149 @@
+import { zodResolver } from '@hookform/resolvers/zod';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useForm } from 'react-hook-form';
+import { z } from 'zod';
+import { listVirtualKeysOptions } from '../api/@tanstack/react-query.gen';
+import { createApiKey } from '../api/sdk.gen';
+import type { Scope } from '../api/types.gen';
+import { ErrorNote } from '../components/states';
+import { Button } from '../components/ui/button';
+import { Dialog } from '../components/ui/dialog';
+import { Field, Input, Select } from '../components/ui/field';
+import { useLogin } from '../lib/login-context';
+import { KeySnippets } from './key-snippets';
+
+const DAY_SECONDS = 86_400;
+
+/** What a key is for, in place of a list of scopes. */
+const PRESETS: Readonly<Record<string, { readonly title: string; readonly scopes: readonly Scope[] | 'all' }>> = {
+  app: { title: 'An application that calls models', scopes: ['completions.write'] },
+  jobs: {
+    title: 'An application with batches and fine-tuning too',
+    scopes: [
+      'completions.write',
+      'batches.create',
+      'batches.read',
+      'batches.list',
+      'batches.update',
+      'fine_tuning.create',
+      'fine_tuning.read',
+      'fine_tuning.list',
+    ],
+  },
+  mcp: { title: 'An agent that calls MCP servers', scopes: ['mcp.invoke'] },
+  agent: { title: 'An agent that calls models and MCP servers', scopes: ['completions.write', 'mcp.invoke'] },
+  auditor: {
+    title: 'Someone who reads usage and the audit log',
+    scopes: ['usage.read', 'audit_logs.list', 'policies.list', 'policies.read'],
+  },
+  admin: { title: 'An administrator: everything that you may do', scopes: 'all' },
+};
+
+const schema = z.object({
+  name: z.string().min(1, 'A key needs a name.').max(255),
+  preset: z.string(),
+  days: z.enum(['30', '90', '365', 'never']),
+  virtualKey: z.string(),
+});
+
+export function NewKey({ onClose }: { readonly onClose: () => void }) {
+  const { caller, may } = useLogin();
+  const queries = useQueryClient();
+  const form = useForm({
+    resolver: zodResolver(schema),
+    defaultValues: { name: '', preset: 'app', days: '90' as const, virtualKey: '' },
+  });
+  const virtualKeys = useQuery({
+    ...listVirtualKeysOptions({ query: { page_size: 100 } }),
+    enabled: may('virtual_keys.list'),
+  });
+  const created = useMutation({
+    mutationFn: async ({ name, preset, days, virtualKey }: z.output<typeof schema>) => {
+      const scopes = scopesOf(preset, caller.scopes.filter(isScope));
+      const body = {
+        name,
+        scopes,
+        level: 'organisation' as const,
+        expires_at: days === 'never' ? null : Math.floor(Date.now() / 1_000) + Number(days) * DAY_SECONDS,
+        ...(virtualKey !== '' && { default_virtual_key: virtualKey }),
+      };
+      return (await createApiKey({ body, throwOnError: true })).data;
+    },
+    onSuccess: () => queries.invalidateQueries(),
+  });
+  if (created.isSuccess) {
+    return (
+      <Dialog title="The key is ready" onClose={onClose}>
+        <KeySnippets apiKey={created.data.key} />
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog title="New API key" onClose={onClose}>
+      <form
+        className="space-y-4"
+        onSubmit={(event) => void form.handleSubmit((values) => created.mutate(values))(event)}
+      >
+        <Field label="Name" error={form.formState.errors.name?.message}>
+          {(tie) => <Input {...tie} {...form.register('name')} placeholder="search service" />}
+        </Field>
+        <Field label="Who will use it">
+          {(tie) => (
+            <Select {...tie} {...form.register('preset')}>
+              {Object.entries(PRESETS).map(([key, { title }]) => (
+                <option key={key} value={key}>
+                  {title}
+                </option>
+              ))}
+            </Select>
+          )}
+        </Field>
+        <div className="grid gap-4 sm:grid-cols-2">
+          <Field label="Ends">
+            {(tie) => (
+              <Select {...tie} {...form.register('days')}>
+                <option value="30">in 30 days</option>
+                <option value="90">in 90 days</option>
+                <option value="365">in a year</option>
+                <option value="never">never</option>
+              </Select>
+            )}
+          </Field>
+          <Field
+            label="Virtual key of calls that name none"
+            hint="For programs that can only send an address and a key."
+          >
+            {(tie) => (
+              <Select {...tie} {...form.register('virtualKey')}>
+                <option value="">none</option>
+                {virtualKeys.data?.data.map(({ id, slug, name }) => (
+                  <option key={id} value={slug}>
+                    {name}
+                  </option>
+                ))}
+              </Select>
+            )}
+          </Field>
+        </div>
+        {created.isError && <ErrorNote error={created.error} />}
+        <footer className="flex justify-end gap-2">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="main" type="submit" disabled={created.isPending}>
+            Create key
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}
+
+/** A key grants no more than its maker has. */
+function scopesOf(preset: string, own: readonly Scope[]): Scope[] {
+  const scopes = PRESETS[preset]?.scopes ?? [];
+  return scopes === 'all' ? [...own] : scopes.filter((scope) => own.includes(scope));
+}
+
+/** The gateway lists the scopes of a caller by their names. */
+function isScope(text: string): text is Scope {
+  return text.includes('.');
+}

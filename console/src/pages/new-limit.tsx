@@ -1,0 +1,157 @@
+import { zodResolver } from '@hookform/resolvers/zod';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useForm } from 'react-hook-form';
+import { z } from 'zod';
+import { retrieveUsageReportOptions } from '../api/@tanstack/react-query.gen';
+import { createUsageLimit } from '../api/sdk.gen';
+import { ErrorNote } from '../components/states';
+import { Button } from '../components/ui/button';
+import { Dialog } from '../components/ui/dialog';
+import { Field, Input, Select } from '../components/ui/field';
+import { dollars, whole } from '../lib/format';
+
+const CONDITIONS = ['model', 'provider', 'virtual_key', 'api_key', 'workspace_id', 'endpoint'] as const;
+const GROUPS = ['api_key', 'workspace_id', 'model', 'metadata._user'] as const;
+const DAYS = 30;
+const DAY_SECONDS = 86_400;
+
+const schema = z.object({
+  name: z.string().min(1, 'A limit needs a name.').max(255),
+  type: z.enum(['cost', 'tokens']),
+  credit_limit: z.coerce.number().positive('The cap must be more than 0.'),
+  reset: z.enum(['monthly', 'weekly', 'never']),
+  condition: z.enum(CONDITIONS),
+  value: z.string().min(1, 'Name a value, or * for all.'),
+  group: z.enum(GROUPS),
+  enforcement: z.enum(['strict', 'monitor']),
+});
+
+/** Makes a limit, and says beside it what calls used lately. */
+export function NewLimit({ onClose }: { readonly onClose: () => void }) {
+  const queries = useQueryClient();
+  const form = useForm({
+    resolver: zodResolver(schema),
+    defaultValues: {
+      name: '',
+      type: 'cost' as const,
+      credit_limit: '',
+      reset: 'monthly' as const,
+      condition: 'model' as const,
+      value: '*',
+      group: 'api_key' as const,
+      enforcement: 'monitor' as const,
+    },
+  });
+  const created = useMutation({
+    mutationFn: ({ condition, value, group, reset, ...rest }: z.output<typeof schema>) =>
+      createUsageLimit({
+        body: {
+          ...rest,
+          conditions: [{ key: condition, value }],
+          group_by: [{ key: group }],
+          periodic_reset: reset === 'never' ? null : reset,
+        },
+        throwOnError: true,
+      }),
+    onSuccess: async () => {
+      await queries.invalidateQueries();
+      onClose();
+    },
+  });
+  const { errors } = form.formState;
+  const [type, enforcement] = form.watch(['type', 'enforcement']);
+  return (
+    <Dialog title="New limit" onClose={onClose}>
+      <form
+        className="space-y-4"
+        onSubmit={(event) => void form.handleSubmit((values) => created.mutate(values))(event)}
+      >
+        <Field label="Name" error={errors.name?.message}>
+          {(tie) => <Input {...tie} {...form.register('name')} placeholder="Monthly budget of each application" />}
+        </Field>
+        <div className="grid gap-4 sm:grid-cols-3">
+          <Field label="Counts">
+            {(tie) => (
+              <Select {...tie} {...form.register('type')}>
+                <option value="cost">Cost in dollars</option>
+                <option value="tokens">Tokens</option>
+              </Select>
+            )}
+          </Field>
+          <Field label={type === 'cost' ? 'Cap in dollars' : 'Cap in tokens'} error={errors.credit_limit?.message}>
+            {(tie) => <Input {...tie} {...form.register('credit_limit')} type="number" min={0} step="any" />}
+          </Field>
+          <Field label="Starts again">
+            {(tie) => (
+              <Select {...tie} {...form.register('reset')}>
+                <option value="monthly">every month</option>
+                <option value="weekly">every week</option>
+                <option value="never">never</option>
+              </Select>
+            )}
+          </Field>
+        </div>
+        <div className="grid gap-4 sm:grid-cols-3">
+          <Field label="For calls whose">
+            {(tie) => (
+              <Select {...tie} {...form.register('condition')}>
+                {CONDITIONS.map((key) => (
+                  <option key={key}>{key}</option>
+                ))}
+              </Select>
+            )}
+          </Field>
+          <Field label="is" error={errors.value?.message} hint="* stands for any text.">
+            {(tie) => <Input {...tie} {...form.register('value')} />}
+          </Field>
+          <Field label="Counted for each">
+            {(tie) => (
+              <Select {...tie} {...form.register('group')}>
+                {GROUPS.map((key) => (
+                  <option key={key}>{key}</option>
+                ))}
+              </Select>
+            )}
+          </Field>
+        </div>
+        <Field
+          label="When the cap is reached"
+          hint={
+            enforcement === 'monitor'
+              ? 'Nothing is refused. Watch the figures first, then make the limit strict.'
+              : 'A call that does not fit is refused with status 412 before it is sent.'
+          }
+        >
+          {(tie) => (
+            <Select {...tie} {...form.register('enforcement')}>
+              <option value="monitor">Monitor first</option>
+              <option value="strict">Refuse calls</option>
+            </Select>
+          )}
+        </Field>
+        <LatelyUsed type={type} />
+        {created.isError && <ErrorNote error={created.error} />}
+        <footer className="flex justify-end gap-2">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="main" type="submit" disabled={created.isPending}>
+            Create limit
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}
+
+/** What all calls used in the last days, to compare a cap with. */
+function LatelyUsed({ type }: { readonly type: 'cost' | 'tokens' }) {
+  const now = Math.floor(Date.now() / 1_000);
+  const from = now - (now % DAY_SECONDS) - (DAYS - 1) * DAY_SECONDS;
+  const report = useQuery(retrieveUsageReportOptions({ query: { from, bucket: 'none' } }));
+  if (!report.isSuccess) return null;
+  const used = report.data.data[0]?.[type] ?? 0;
+  return (
+    <p className="rounded-md bg-raised p-3 text-muted">
+      In the last {DAYS} days all calls together used {type === 'cost' ? dollars(used) : `${whole(used)} tokens`}.
+    </p>
+  );
+}

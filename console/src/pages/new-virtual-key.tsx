@@ -1,0 +1,157 @@
+import { zodResolver } from '@hookform/resolvers/zod';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useForm } from 'react-hook-form';
+import { z } from 'zod';
+import { createVirtualKey, testVirtualKey } from '../api/sdk.gen';
+import type { Provider } from '../api/types.gen';
+import { ErrorNote } from '../components/states';
+import { Button } from '../components/ui/button';
+import { Dialog } from '../components/ui/dialog';
+import { Field, Input, Select } from '../components/ui/field';
+
+/** What the form asks for beside the key. Providers with more options are set up through the API. */
+const PROVIDERS: readonly (readonly [Provider, string, 'address' | 'key only' | 'nothing'])[] = [
+  ['openai', 'OpenAI', 'key only'],
+  ['anthropic', 'Anthropic', 'key only'],
+  ['gemini', 'Google Gemini', 'key only'],
+  ['groq', 'Groq', 'key only'],
+  ['mistral', 'Mistral', 'key only'],
+  ['deepseek', 'DeepSeek', 'key only'],
+  ['xai', 'xAI', 'key only'],
+  ['together', 'Together', 'key only'],
+  ['fireworks', 'Fireworks', 'key only'],
+  ['openrouter', 'OpenRouter', 'key only'],
+  ['cohere', 'Cohere', 'key only'],
+  ['voyage', 'Voyage AI', 'key only'],
+  ['jina', 'Jina AI', 'key only'],
+  ['openai-compatible', 'A server that is compatible with OpenAI', 'address'],
+  ['ollama', 'Ollama', 'address'],
+  ['vllm', 'vLLM', 'address'],
+  ['lm-studio', 'LM Studio', 'address'],
+  ['local', 'The built-in reranker', 'nothing'],
+];
+const KEY_OPTIONAL: ReadonlySet<string> = new Set(['openai-compatible', 'ollama', 'vllm', 'lm-studio', 'local']);
+
+const schema = z
+  .object({
+    name: z.string().min(1, 'A virtual key needs a name.').max(255),
+    slug: z
+      .string()
+      .regex(/^[a-z0-9][a-z0-9_-]*$/, 'Lower-case letters, digits, - and _.')
+      .or(z.literal('')),
+    provider: z.string(),
+    key: z.string(),
+    baseUrl: z.string(),
+  })
+  .refine(({ provider, key }) => KEY_OPTIONAL.has(provider) || key !== '', {
+    path: ['key'],
+    message: 'The provider needs a key.',
+  })
+  .refine(({ provider, baseUrl }) => provider !== 'openai-compatible' || baseUrl !== '', {
+    path: ['baseUrl'],
+    message: 'Where does the server answer?',
+  });
+
+export function NewVirtualKey({ onClose }: { readonly onClose: () => void }) {
+  const queries = useQueryClient();
+  const form = useForm({
+    resolver: zodResolver(schema),
+    defaultValues: { name: '', slug: '', provider: 'openai', key: '', baseUrl: '' },
+  });
+  const created = useMutation({
+    mutationFn: async ({ name, slug, provider, key, baseUrl }: z.output<typeof schema>) => {
+      const [known] = PROVIDERS.find(([id]) => id === provider) ?? [];
+      if (known === undefined) throw new Error('There is no such provider.');
+      const body = {
+        name,
+        provider: known,
+        ...(slug !== '' && { slug }),
+        ...(key !== '' && { key }),
+        ...(asks(provider) === 'address' && baseUrl !== '' && { config: { base_url: baseUrl } }),
+      };
+      const { data } = await createVirtualKey({ body, throwOnError: true });
+      return (await testVirtualKey({ path: { ref: data.id }, body: {}, throwOnError: true })).data;
+    },
+    onSettled: () => queries.invalidateQueries(),
+  });
+  if (created.isSuccess) {
+    const { ok, reason, provider_message: message, error } = created.data;
+    return (
+      <Dialog title="The virtual key is saved" onClose={onClose}>
+        {ok ? (
+          <p className="text-good">The provider accepts the key.</p>
+        ) : (
+          <p className="text-bad">The test failed: {[reason, message ?? error].filter(Boolean).join(': ')}</p>
+        )}
+        <footer className="flex justify-end">
+          <Button kind="main" onClick={onClose}>
+            Done
+          </Button>
+        </footer>
+      </Dialog>
+    );
+  }
+  const { errors } = form.formState;
+  const provider = form.watch('provider');
+  return (
+    <Dialog title="New virtual key" onClose={onClose}>
+      <form
+        className="space-y-4"
+        onSubmit={(event) => void form.handleSubmit((values) => created.mutate(values))(event)}
+      >
+        <Field label="Provider">
+          {(tie) => (
+            <Select {...tie} {...form.register('provider')}>
+              {PROVIDERS.map(([id, title]) => (
+                <option key={id} value={id}>
+                  {title}
+                </option>
+              ))}
+            </Select>
+          )}
+        </Field>
+        <div className="grid gap-4 sm:grid-cols-2">
+          <Field label="Name" error={errors.name?.message}>
+            {(tie) => <Input {...tie} {...form.register('name')} />}
+          </Field>
+          <Field
+            label="Slug"
+            error={errors.slug?.message}
+            hint="Calls name it. Without one, the gateway makes it from the name."
+          >
+            {(tie) => <Input {...tie} {...form.register('slug')} />}
+          </Field>
+        </div>
+        {asks(provider) === 'address' && (
+          <Field
+            label="Address of the server"
+            error={errors.baseUrl?.message}
+            hint="Private addresses need the setting EGRESS_ALLOW."
+          >
+            {(tie) => <Input {...tie} {...form.register('baseUrl')} placeholder="http://127.0.0.1:11434/v1" />}
+          </Field>
+        )}
+        {asks(provider) !== 'nothing' && (
+          <Field
+            label="Key of the provider"
+            error={errors.key?.message}
+            hint="It is stored encrypted, and shown masked."
+          >
+            {(tie) => <Input {...tie} {...form.register('key')} type="password" autoComplete="off" />}
+          </Field>
+        )}
+        {created.isError && <ErrorNote error={created.error} />}
+        <footer className="flex justify-end gap-2">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="main" type="submit" disabled={created.isPending}>
+            Save and test
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}
+
+function asks(provider: string): 'address' | 'key only' | 'nothing' {
+  return PROVIDERS.find(([id]) => id === provider)?.[2] ?? 'key only';
+}

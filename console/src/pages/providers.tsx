@@ -1,0 +1,218 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Plus } from 'lucide-react';
+import { useState } from 'react';
+import { listSecretReferencesOptions, listVirtualKeysOptions } from '../api/@tanstack/react-query.gen';
+import { deleteVirtualKey, testSecretReference, testVirtualKey } from '../api/sdk.gen';
+import type { SecretReference, VirtualKey } from '../api/types.gen';
+import { Confirm } from '../components/confirm';
+import { Page, SearchBox } from '../components/page';
+import { type Column, Table } from '../components/table';
+import { Badge } from '../components/ui/badge';
+import { Button } from '../components/ui/button';
+import { Card } from '../components/ui/card';
+import { dateTime, fromNow } from '../lib/format';
+import { useListSearch } from '../lib/list-search';
+import { useLogin } from '../lib/login-context';
+import { NewVirtualKey } from './new-virtual-key';
+
+export function ProvidersPage() {
+  const { may } = useLogin();
+  const list = useListSearch();
+  const [isCreating, setCreating] = useState(false);
+  const [deleting, setDeleting] = useState<VirtualKey>();
+  const virtualKeys = useQuery({
+    ...listVirtualKeysOptions({ query: list.paging }),
+    placeholderData: (previous) => previous,
+  });
+  return (
+    <Page
+      title="Providers"
+      intro="A virtual key is a provider, a credential and options under a name that calls use."
+      actions={
+        may('virtual_keys.create') && (
+          <Button kind="main" onClick={() => setCreating(true)}>
+            <Plus aria-hidden className="size-4" />
+            New virtual key
+          </Button>
+        )
+      }
+    >
+      <SearchBox value={list.search ?? ''} onSearch={list.onSearch} />
+      <Card title="Virtual keys">
+        <Table
+          caption="Virtual keys"
+          columns={columns(may('virtual_keys.read'), may('virtual_keys.delete') ? setDeleting : undefined)}
+          query={virtualKeys}
+          keyOf={({ id }) => id}
+          empty="No virtual key yet. Make one to send calls to a provider."
+          page={list.page}
+          onPage={list.onPage}
+        />
+      </Card>
+      {may('secret_references.list') && <SecretReferences mayTest={may('secret_references.read')} />}
+      {isCreating && <NewVirtualKey onClose={() => setCreating(false)} />}
+      {deleting !== undefined && <Delete virtualKey={deleting} onClose={() => setDeleting(undefined)} />}
+    </Page>
+  );
+}
+
+function columns(mayTest: boolean, onDelete?: (virtualKey: VirtualKey) => void): readonly Column<VirtualKey>[] {
+  return [
+    {
+      title: 'Virtual key',
+      cell: ({ name, slug }) => (
+        <>
+          <span className="font-medium break-words">{name}</span>
+          <p className="font-mono text-xs text-muted">@{slug}</p>
+        </>
+      ),
+    },
+    { title: 'Provider', cell: ({ provider }) => provider },
+    {
+      title: 'Credential',
+      isExtra: true,
+      cell: ({ key, secret_mappings }) =>
+        secret_mappings.length > 0 ? 'secret reference' : <span className="font-mono text-xs">{key ?? 'none'}</span>,
+    },
+    {
+      title: 'State',
+      cell: ({ status, expires_at }) =>
+        status === 'active' ? (
+          <Badge tone="good">active</Badge>
+        ) : (
+          <Badge tone="bad">expired {fromNow(expires_at)}</Badge>
+        ),
+    },
+    { title: 'Test', cell: (virtualKey) => (mayTest ? <TestKey virtualKey={virtualKey} /> : null) },
+    ...(onDelete === undefined
+      ? []
+      : [
+          {
+            title: 'Actions',
+            cell: (virtualKey: VirtualKey) => (
+              <Button size="small" aria-label={`Delete ${virtualKey.name}`} onClick={() => onDelete(virtualKey)}>
+                Delete
+              </Button>
+            ),
+          },
+        ]),
+  ];
+}
+
+function TestKey({ virtualKey: { slug, id, name } }: { readonly virtualKey: VirtualKey }) {
+  const test = useMutation({
+    mutationFn: async () => (await testVirtualKey({ path: { ref: id }, body: {}, throwOnError: true })).data,
+  });
+  return (
+    <TestResult
+      label={`Test ${name || slug}`}
+      isPending={test.isPending}
+      onTest={() => test.mutate()}
+      result={test.data}
+      problem={test.error?.message ?? reasonOf(test.data)}
+    />
+  );
+}
+
+function reasonOf(result: { ok: boolean; error?: string; reason?: string; provider_message?: string } | undefined) {
+  if (result === undefined || result.ok) return undefined;
+  return [result.reason, result.provider_message ?? result.error].filter(Boolean).join(': ');
+}
+
+interface TestResultProps {
+  readonly label: string;
+  readonly isPending: boolean;
+  readonly onTest: () => void;
+  readonly result: { readonly ok: boolean; readonly latency_ms: number } | undefined;
+  readonly problem: string | undefined;
+}
+
+function TestResult({ label, isPending, onTest, result, problem }: TestResultProps) {
+  return (
+    <div className="space-y-1">
+      <Button size="small" aria-label={label} disabled={isPending} onClick={onTest}>
+        {isPending ? 'Testing…' : 'Test'}
+      </Button>
+      <div role="status" className="max-w-72 text-xs break-words">
+        {result?.ok === true && <span className="text-good">works, {Math.round(result.latency_ms)} ms</span>}
+        {problem !== undefined && <span className="text-bad">{problem}</span>}
+      </div>
+    </div>
+  );
+}
+
+function SecretReferences({ mayTest }: { readonly mayTest: boolean }) {
+  const [page, setPage] = useState(0);
+  const references = useQuery(listSecretReferencesOptions({ query: { current_page: page, page_size: 50 } }));
+  const all: readonly Column<SecretReference>[] = [
+    {
+      title: 'Reference',
+      cell: ({ name, slug }) => (
+        <>
+          <span className="font-medium">{name}</span>
+          <p className="font-mono text-xs text-muted">{slug}</p>
+        </>
+      ),
+    },
+    { title: 'Manager', cell: ({ manager_type }) => manager_type },
+    {
+      title: 'Secret',
+      isExtra: true,
+      cell: ({ secret_path }) => <span className="font-mono text-xs">{secret_path}</span>,
+    },
+    {
+      title: 'Last read',
+      cell: ({ last_resolved_at, last_error }) =>
+        last_error === null ? (
+          <span title={dateTime(last_resolved_at)}>{fromNow(last_resolved_at)}</span>
+        ) : (
+          <span className="text-bad">{last_error}</span>
+        ),
+    },
+    { title: 'Test', cell: (reference) => (mayTest ? <TestReference reference={reference} /> : null) },
+  ];
+  return (
+    <Card title="Secret references">
+      <Table
+        caption="Secret references"
+        columns={all}
+        query={references}
+        keyOf={({ id }) => id}
+        empty="No secret reference. Credentials can stay in AWS Secrets Manager, Azure Key Vault or Vault."
+        page={page}
+        onPage={setPage}
+      />
+    </Card>
+  );
+}
+
+function TestReference({ reference: { id, name } }: { readonly reference: SecretReference }) {
+  const test = useMutation({
+    mutationFn: async () => (await testSecretReference({ path: { ref: id }, body: {}, throwOnError: true })).data,
+  });
+  return (
+    <TestResult
+      label={`Test ${name}`}
+      isPending={test.isPending}
+      onTest={() => test.mutate()}
+      result={test.data}
+      problem={test.error?.message ?? reasonOf(test.data)}
+    />
+  );
+}
+
+function Delete({ virtualKey, onClose }: { readonly virtualKey: VirtualKey; readonly onClose: () => void }) {
+  const queries = useQueryClient();
+  const remove = async (): Promise<void> => {
+    await deleteVirtualKey({ path: { ref: virtualKey.id }, throwOnError: true });
+    await queries.invalidateQueries();
+  };
+  return (
+    <Confirm title={`Delete ${virtualKey.name}`} action="Delete" onConfirm={remove} onClose={onClose}>
+      <p>
+        Calls that name @{virtualKey.slug} are refused, and model routes go past it. The credential is removed from the
+        gateway; at the provider it stays valid.
+      </p>
+    </Confirm>
+  );
+}

@@ -1,0 +1,68 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { listSessionsOptions } from '../api/@tanstack/react-query.gen';
+import { endSession } from '../api/sdk.gen';
+import { Page } from '../components/page';
+import { ErrorNote, Loading } from '../components/states';
+import { Badge } from '../components/ui/badge';
+import { Button } from '../components/ui/button';
+import { Card } from '../components/ui/card';
+import { fromNow } from '../lib/format';
+import { useLogin } from '../lib/login-context';
+
+export function SettingsPage() {
+  const { caller } = useLogin();
+  return (
+    <Page title="Settings">
+      <Card title="You">
+        <dl className="grid gap-3 p-4 sm:grid-cols-[10rem_1fr]">
+          <dt className="text-muted">API key</dt>
+          <dd>{caller.name ?? caller.id}</dd>
+          <dt className="text-muted">Organisation</dt>
+          <dd>{caller.organisation?.name ?? '–'}</dd>
+          <dt className="text-muted">Workspaces</dt>
+          <dd>{caller.workspaces.map(({ name }) => name).join(', ') || '–'}</dd>
+          <dt className="text-muted">Scopes</dt>
+          <dd className="font-mono text-xs break-words">{caller.scopes.join(', ')}</dd>
+        </dl>
+      </Card>
+      <Sessions />
+    </Page>
+  );
+}
+
+function Sessions() {
+  const queries = useQueryClient();
+  const options = listSessionsOptions();
+  const sessions = useQuery(options);
+  const end = useMutation({
+    mutationFn: (id: string) => endSession({ path: { session_id: id }, throwOnError: true }),
+    onSettled: () => queries.invalidateQueries({ queryKey: options.queryKey }),
+  });
+  return (
+    <Card title="Browsers that are logged in with this key">
+      {sessions.isPending && <Loading />}
+      {sessions.isError && <ErrorNote error={sessions.error} />}
+      {end.isError && <ErrorNote error={end.error} />}
+      <ul className="divide-y divide-line">
+        {sessions.data?.data.map((session) => (
+          <li key={session.id} className="flex items-center justify-between gap-4 px-4 py-3">
+            <div className="min-w-0">
+              <p className="break-words">{session.user_agent ?? 'An unknown browser'}</p>
+              <p className="text-xs text-muted">
+                {session.client_address ?? 'unknown address'} · logged in {fromNow(session.created_at)} · ends{' '}
+                {fromNow(session.expires_at)}
+              </p>
+            </div>
+            {session.is_current ? (
+              <Badge tone="good">this one</Badge>
+            ) : (
+              <Button size="small" disabled={end.isPending} onClick={() => end.mutate(session.id)}>
+                End
+              </Button>
+            )}
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}

@@ -1,0 +1,68 @@
+import { type QueryClient, useQuery } from '@tanstack/react-query';
+import { createRootRoute, createRoute, createRouter, Link } from '@tanstack/react-router';
+import { Shell } from './components/shell';
+import { Empty, ErrorNote, Loading } from './components/states';
+import { listSearch } from './lib/list-search';
+import { LoginContext } from './lib/login-context';
+import { loginQuery } from './lib/session';
+import { AuditPage } from './pages/audit';
+import { KeysPage } from './pages/keys';
+import { LimitPage } from './pages/limit';
+import { LimitsPage } from './pages/limits';
+import { LoginPage } from './pages/login';
+import { McpPage } from './pages/mcp';
+import { McpServerPage } from './pages/mcp-server';
+import { ModelsPage } from './pages/models';
+import { OverviewPage } from './pages/overview';
+import { ProvidersPage } from './pages/providers';
+import { SettingsPage } from './pages/settings';
+
+const root = createRootRoute({ component: Root, notFoundComponent: NotFound });
+const route = <Path extends string>(path: Path, component: () => React.ReactNode) =>
+  createRoute({ getParentRoute: () => root, path, component, validateSearch: listSearch });
+
+const routeTree = root.addChildren([
+  route('/', OverviewPage),
+  route('/limits', LimitsPage),
+  route('/limits/$ref', LimitPage),
+  route('/keys', KeysPage),
+  route('/providers', ProvidersPage),
+  route('/models', ModelsPage),
+  route('/mcp', McpPage),
+  route('/mcp/$ref', McpServerPage),
+  route('/audit', AuditPage),
+  route('/settings', SettingsPage),
+]);
+
+export function createConsoleRouter(queryClient: QueryClient) {
+  return createRouter({ routeTree, basepath: '/console', context: { queryClient }, defaultPreload: false });
+}
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof createConsoleRouter>;
+  }
+}
+
+function Root() {
+  const login = useQuery(loginQuery);
+  if (login.isPending) return <Loading />;
+  if (login.isError) return <ErrorNote error={login.error} onRetry={() => void login.refetch()} />;
+  if (login.data === null) return <LoginPage />;
+  return (
+    <LoginContext value={login.data}>
+      <Shell login={login.data} />
+    </LoginContext>
+  );
+}
+
+function NotFound() {
+  return (
+    <Empty>
+      There is no such page.{' '}
+      <Link to="/" className="text-accent underline">
+        Go to the overview
+      </Link>
+    </Empty>
+  );
+}

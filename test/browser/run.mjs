@@ -1,0 +1,73 @@
+// Uses the console in a browser, as an administrator would, and as an attacker would. The last line is "N passed, M failed".
+//   npm ci && node run.mjs [root of the repository]
+// PICTURES=<folder> keeps a picture of every page.
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import chromiumPackage from '@sparticuz/chromium';
+import { chromium } from 'playwright-core';
+import { attacks } from './attacks.mjs';
+import { pages } from './pages.mjs';
+import { stories } from './stories.mjs';
+
+const CASE_MS = 90_000;
+const SYSTEM_BROWSERS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+const ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'];
+
+const root = process.argv[2] ?? fileURLToPath(new URL('../..', import.meta.url));
+const fromRoot = (file) => import(pathToFileURL(path.join(root, file)));
+const { runCases } = await fromRoot('test/clients/run-cases.mjs');
+const { buildConsoleIfStale } = await fromRoot('scripts/build-console.mjs');
+const { runGateway } = await fromRoot('scripts/demo/gateway.mjs');
+const { startScriptedProvider } = await fromRoot('scripts/demo/scripted-provider.mjs');
+
+let passed = 0;
+let failed = 0;
+let gateway;
+let browser;
+const provider = await startScriptedProvider();
+try {
+  await buildConsoleIfStale();
+  gateway = await runGateway({ EGRESS_ALLOW: '127.0.0.1', ...(process.env.DATABASE_URL && services()) });
+  const context = await prepare(await gateway.started);
+  const executablePath = SYSTEM_BROWSERS.find(existsSync) ?? (await chromiumPackage.executablePath());
+  browser = await chromium.launch({ executablePath, args: ARGUMENTS });
+  const cases = [...stories, ...attacks, ...pages].map(({ title, run }) => ({
+    title,
+    run: async () => {
+      const tabs = await browser.newContext();
+      try {
+        await run({ ...context, browser, tabs });
+      } finally {
+        await tabs.close();
+      }
+    },
+  }));
+  ({ passed, failed } = await runCases(cases, CASE_MS, () => undefined));
+} catch (error) {
+  failed += 1;
+  console.log('✕ the gateway and the browser start\n', error);
+}
+await browser?.close();
+await gateway?.stop();
+provider.close();
+console.log(`${passed} passed, ${failed} failed`);
+process.exit(failed === 0 ? 0 : 1);
+
+function services() {
+  const { DATABASE_URL, REDIS_URL } = process.env;
+  return { DATABASE_URL, ...(REDIS_URL && { REDIS_URL }) };
+}
+
+async function prepare({ url, adminKey, ask }) {
+  const page = `${url}/console`;
+  const keyWith = async (scopes, name = 'a key') =>
+    (await ask('/v1/api-keys', { name, level: 'organisation', scopes })).key;
+  const call = (key, body) =>
+    fetch(`${url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ messages: [{ role: 'user', content: 'Hello' }], max_tokens: 20, ...body }),
+    });
+  return { url, page, adminKey, ask, keyWith, call, providerUrl: `${provider.url}/v1` };
+}
