@@ -322,6 +322,19 @@ describe('a usage limit on chats', () => {
     const answer = await ask('POST', '/chat/completions', { body: { model: 'm', max_tokens: 300, n: 4 } });
     expect(refusalOf(answer)).toMatchObject({ status: 412, code: 'usage_limit_exceeded' });
   });
+
+  it('does not take an output cap that is too large to be true for no output', async () => {
+    await limit(1_000);
+    for (const cap of [
+      { max_tokens: 10 ** 15 },
+      { max_tokens: 10 ** 15 + 1 },
+      { max_completion_tokens: Number.MAX_SAFE_INTEGER, n: 4 },
+    ]) {
+      const answer = await ask('POST', '/chat/completions', { body: { model: 'm', ...cap } });
+      expect(refusalOf(answer)).toMatchObject({ status: 412, code: 'usage_limit_exceeded' });
+    }
+    expect(gateway.provider.calls).toEqual([]);
+  });
 });
 
 it('costs its output also when a chat has no cap', async () => {

@@ -22,6 +22,14 @@ function price(unit: QuantityUnit, nano: bigint): Price {
 }
 
 describe('costOfEstimate', () => {
+  it.each([1e14 + 1, Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER * 128, Infinity])(
+    'bounds a call that may write %p tokens by the highest figure, not by nothing',
+    (output) => {
+      const { bound } = costOfEstimate({ unit: 'input', counts: { input: 5, output } }, []);
+      expect(bound.quantities).toEqual({ input: 5n, output: 100_000_000_000_000n });
+    },
+  );
+
   it.each([
     ['search units', SEARCH, [price('search_unit', 7n)], ['search_unit'], 14n],
     ['tokens', TOKENS, [price('input', 3n)], ['input'], 1_500n],

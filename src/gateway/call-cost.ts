@@ -5,6 +5,7 @@ import {
   type Counts,
   isTokenUnit,
   isWithinBound,
+  MAX_BOUND,
   MAX_FIGURE,
   NO_QUANTITIES,
   QUANTITY_UNITS,
@@ -17,6 +18,7 @@ import type { ReportedUsage, UsageEstimate } from './billable-use.js';
 
 /** More than any call uses, in any of the figures. What is beyond is not believed. */
 const HIGHEST_COUNT = Number(MAX_FIGURE);
+const HIGHEST_BOUND = Number(MAX_BOUND);
 
 const HIGHEST_COST = BigInt(HIGHEST_COUNT);
 
@@ -60,7 +62,7 @@ export function measuredUnits({ counts, mayUse }: UsageEstimate): readonly Quant
 export function costOfEstimate(estimate: UsageEstimate, prices: readonly Price[]): CallCost {
   const isPriced = isWhollyPriced(estimate, prices);
   const counting = isPriced ? prices : NO_PRICES;
-  const quantities = quantitiesOf(estimate.counts);
+  const quantities = boundsOf(estimate.counts);
   const { modes = MODES } = estimate;
   const dearest = dearestPrices(counting, modes, quantities);
   const rate = rateOf(dearest, modeOf(dearest));
@@ -183,6 +185,16 @@ export function quantitiesOf(counts: Counts): Quantities {
     if (count !== undefined) quantities[unit] = BigInt(count);
   }
   return quantities;
+}
+
+/** The same for what a call may use at most: a bound that cannot be true is the highest one, and never none. */
+export function boundsOf(counts: Counts): Quantities {
+  const believable: Partial<Record<QuantityUnit, number>> = {};
+  for (const unit of QUANTITY_UNITS) {
+    const most = counts[unit];
+    if (most !== undefined) believable[unit] = Math.min(most, HIGHEST_BOUND);
+  }
+  return quantitiesOf(believable);
 }
 
 /** A whole number, rounded up; undefined where there is none, or one that cannot be true. */

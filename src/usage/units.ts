@@ -57,6 +57,9 @@ export type QuantitiesJson = Readonly<Partial<Record<QuantityUnit, number>>>;
 /** A million dollars, or a thousand times a thousand million tokens: more than any call uses. */
 export const MAX_FIGURE = 10n ** 15n;
 
+/** The highest bound of one unit: the tokens of all units together are a figure too. */
+export const MAX_BOUND = MAX_FIGURE / BigInt(INPUT_UNITS.length + OUTPUT_UNITS.length);
+
 export const NO_QUANTITIES: Quantities = {};
 
 /** What a policy of type `tokens` counts: the sum of the units that are tokens. */
@@ -69,9 +72,9 @@ export function inputTokensOf(quantities: Quantities): bigint {
   return sumOf(INPUT_UNITS, quantities);
 }
 
-/** A unit that only one of them knows keeps its figure. */
+/** A unit that only one of them knows keeps its figure. No sum is above the highest bound. */
 export function addQuantities(one: Quantities, other: Quantities): Quantities {
-  return combine(one, other, (a, b) => a + b);
+  return combine(one, other, (a, b) => (a + b > MAX_BOUND ? MAX_BOUND : a + b));
 }
 
 export function isTokenUnit(unit: QuantityUnit): boolean {

@@ -34,6 +34,12 @@ describe('the cost of many calls', () => {
     expect(boundOfCalls({ unit: 'input', mode: 'batch', calls }, prices).figures.costNano).toBe(400n);
   });
 
+  it('is the highest figure for calls that may write more than can be true', () => {
+    const calls = Array.from({ length: 3 }, () => ({ input: 1, output: Number.MAX_SAFE_INTEGER }));
+    const { figures } = boundOfCalls({ unit: 'input', mode: 'standard', calls }, FLAT);
+    expect(figures).toEqual({ costNano: 10n ** 15n, quantities: { input: 3n, output: 10n ** 14n } });
+  });
+
   it('counts each call where calls have a price', () => {
     const calls = [{ input: 1 }, { input: 1 }];
     const { figures } = costOfCalls({ unit: 'input', mode: 'batch', calls }, [price('request', 7n)]);

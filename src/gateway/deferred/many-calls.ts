@@ -2,7 +2,7 @@ import { pricesThatApply, dearestPrices, rateOf } from '../../usage/prices/cost.
 import type { AppliedRate, Price, PriceMode } from '../../usage/prices/price.types.js';
 import { addQuantities, type Counts, NO_QUANTITIES, type Quantities, type QuantityUnit } from '../../usage/units.js';
 import type { UsageFigures } from '../../usage/usage-store.types.js';
-import { figuresAt, isWhollyPriced, quantitiesOf } from '../call-cost.js';
+import { boundsOf, figuresAt, isWhollyPriced, quantitiesOf } from '../call-cost.js';
 
 /** Calls that are made later, all in one mode. */
 export interface ManyCalls {
@@ -25,7 +25,7 @@ const NO_PRICES: readonly Price[] = [];
 export function boundOfCalls({ unit, mode, calls }: ManyCalls, prices: readonly Price[]): ManyCallsCost {
   const isPriced = calls.every((counts) => isWhollyPriced({ unit, counts }, prices));
   const counting = isPriced ? prices : NO_PRICES;
-  const sum = sumOfCalls(calls, (quantities) => dearestPrices(counting, [mode], quantities));
+  const sum = sumOfCalls(calls.map(boundsOf), (quantities) => dearestPrices(counting, [mode], quantities));
   return { isPriced, figures: sum.figures, rate: rateOf(sum.applied, mode) };
 }
 
@@ -33,7 +33,7 @@ export function boundOfCalls({ unit, mode, calls }: ManyCalls, prices: readonly 
 export function costOfCalls({ unit, mode, calls }: ManyCalls, prices: readonly Price[]): ManyCallsCost {
   const isPriced = calls.every((counts) => isWhollyPriced({ unit, counts }, prices));
   const counting = isPriced ? prices : NO_PRICES;
-  const sum = sumOfCalls(calls, (quantities) => pricesThatApply(counting, mode, quantities));
+  const sum = sumOfCalls(calls.map(quantitiesOf), (quantities) => pricesThatApply(counting, mode, quantities));
   return { isPriced, figures: sum.figures, rate: rateOf(sum.applied, mode) };
 }
 
@@ -51,12 +51,11 @@ interface Group {
 
 /** Each call counts in the tier that its own input reaches. All that have the same prices are rounded once. */
 function sumOfCalls(
-  calls: readonly Counts[],
+  calls: readonly Quantities[],
   pricesOf: (quantities: Quantities) => readonly Price[],
 ): { readonly figures: UsageFigures; readonly applied: readonly Price[] } {
   const groups = new Map<string, Group>();
-  for (const counts of calls) {
-    const quantities = quantitiesOf(counts);
+  for (const quantities of calls) {
     const prices = pricesOf(quantities);
     const key = prices.map(({ id, unit }) => `${id} ${unit}`).join();
     const group = groups.get(key) ?? { prices, quantities: NO_QUANTITIES, calls: 0 };
