@@ -17,6 +17,8 @@ const ROOMS = {
   inference: 'gateway model-routes upstream usage telemetry config',
   rerank: 'gateway upstream telemetry',
   mcp: 'identity secret-references webhooks usage idempotency workspaces audit upstream sealing telemetry access database config',
+  // usage for what limits count as tokens
+  'request-logs': 'usage workspaces telemetry access database config',
   // telemetry for the recent failures of the store
   health: 'config redis telemetry access database',
   // telemetry for what production has to say in its log

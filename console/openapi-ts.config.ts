@@ -37,6 +37,7 @@ const OPERATIONS = [
   'POST /v1/mcp-servers/{ref}/test',
   'GET /v1/mcp-servers/{ref}/calls',
   'GET /v1/audit-logs',
+  'GET /v1/logs',
 ];
 
 export default defineConfig({

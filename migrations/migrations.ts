@@ -18,6 +18,7 @@ import { Sessions1795700000000 } from './1795700000000-sessions.js';
 import { UsageRollups1795700100000 } from './1795700100000-usage-rollups.js';
 import { ProviderJobs1795700760000 } from './1795700760000-provider-jobs.js';
 import { TrainingTokens1795700770000 } from './1795700770000-training-tokens.js';
+import { RequestLogs1795700800000 } from './1795700800000-request-logs.js';
 
 /** In order of application. Classes, not file patterns: the same list works from source, build and tests. */
 export const MIGRATIONS = [
@@ -41,4 +42,5 @@ export const MIGRATIONS = [
   UsageRollups1795700100000,
   ProviderJobs1795700760000,
   TrainingTokens1795700770000,
+  RequestLogs1795700800000,
 ] as const;

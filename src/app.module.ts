@@ -23,6 +23,7 @@ import { IdentityModule } from './identity/identity.module.js';
 import { InferenceModule } from './inference/inference.module.js';
 import { IdempotencyModule } from './idempotency/idempotency.module.js';
 import { RedisModule } from './redis/redis.module.js';
+import { RequestLogsModule } from './request-logs/request-logs.module.js';
 import { RerankModule } from './rerank/rerank.module.js';
 import { SealingModule } from './sealing/sealing.module.js';
 import { SecretReferencesModule } from './secret-references/secret-references.module.js';
@@ -61,6 +62,7 @@ import { WorkspacesModule } from './workspaces/workspaces.module.js';
     BatchesModule,
     FineTuningModule,
     AssistantsModule,
+    RequestLogsModule,
     HealthModule,
     FirstStartModule,
     // Last: its addresses begin with names that administrators choose.

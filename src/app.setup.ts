@@ -8,6 +8,7 @@ import { setUpOpenApi } from './openapi/openapi.js';
 import { contextMiddleware } from './telemetry/context.middleware.js';
 import { LOGGER, NestLogger, type Logger } from './telemetry/logger.js';
 import { setUpConsole } from './server/console.js';
+import { RequestLogRecorder } from './request-logs/request-log.recorder.js';
 import { setUpConnectionLimits } from './server/connection-limits.js';
 import { malformedRequestLog } from './server/malformed-request.js';
 import { Metrics } from './telemetry/metrics.js';
@@ -25,7 +26,8 @@ export function setUpApp(app: NestExpressApplication, adapter: LinkedExpressAdap
   const upstream = app.get(UpstreamClient);
   metrics.upstreamCounts = () => ({ ...upstream.counts() });
   adapter.noteMalformed = malformedRequestLog(logger, metrics);
-  app.use(contextMiddleware(logger, metrics, app.get(Tracing)));
+  const requests = app.get(RequestLogRecorder, { strict: false });
+  app.use(contextMiddleware(logger, metrics, app.get(Tracing), (request) => requests.add(request)));
   setUpConnectionLimits(app, logger, metrics);
   app.useGlobalFilters(new AppErrorFilter(adapter, logger, app.get(StoreFailures)));
   setUpOpenApi(app);

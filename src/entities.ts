@@ -7,6 +7,7 @@ import { ProviderJob } from './gateway/deferred/provider-job.entity.js';
 import { ProviderObject } from './gateway/relay/provider-object.entity.js';
 import { IdempotencyKey } from './idempotency/idempotency-key.entity.js';
 import { McpCall } from './mcp/calls/mcp-call.entity.js';
+import { RequestLog } from './request-logs/request-log.entity.js';
 import { McpServerTool } from './mcp/servers/mcp-server-tool.entity.js';
 import { McpServer } from './mcp/servers/mcp-server.entity.js';
 import { ServerSecret } from './sealing/server-secret.entity.js';
@@ -54,6 +55,7 @@ export const ENTITIES = [
   McpServer,
   McpServerTool,
   McpCall,
+  RequestLog,
   AuditLogEntry,
   IdempotencyKey,
 ] as const;

@@ -6,6 +6,7 @@ import { listSearch } from './lib/list-search';
 import { LoginContext } from './lib/login-context';
 import { loginQuery } from './lib/session';
 import { AuditPage } from './pages/audit';
+import { CallsPage } from './pages/calls';
 import { KeysPage } from './pages/keys';
 import { LimitPage } from './pages/limit';
 import { LimitsPage } from './pages/limits';
@@ -30,6 +31,7 @@ const routeTree = root.addChildren([
   route('/models', ModelsPage),
   route('/mcp', McpPage),
   route('/mcp/$ref', McpServerPage),
+  route('/calls', CallsPage),
   route('/audit', AuditPage),
   route('/settings', SettingsPage),
 ]);

@@ -25,6 +25,7 @@ export const SCOPES = [
   ...verbs('mcp_servers', MANAGED),
   'mcp.invoke',
   'usage.read',
+  ...verbs('logs', ['read', 'list']),
   'audit_logs.list',
 ] as const;
 

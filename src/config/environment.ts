@@ -213,6 +213,13 @@ export class AppConfig extends EgressSettings {
   @Max(3_660)
   readonly USAGE_LEDGER_DAYS?: number;
 
+  /** How many days the log of calls is kept. 0: calls are not logged in the database. */
+  @ToNumber()
+  @IsInt()
+  @Min(0)
+  @Max(3_660)
+  readonly REQUEST_LOG_DAYS: number = 30;
+
   /** Most groups of a usage limit in one period. A call that would make one more is refused. */
   @ToNumber()
   @IsInt()

@@ -43,6 +43,7 @@ const TAGS: readonly (readonly [name: string, description: string])[] = [
   ['Secret references', 'Secrets that stay in AWS Secrets Manager, Azure Key Vault or HashiCorp Vault.'],
   ['Usage limits', 'Policies that cap what calls may cost, or how many tokens they may use.'],
   ['Usage', 'Reports of what calls have used.'],
+  ['Logs', 'One entry for each call.'],
   ['Prices', 'What a unit of a model costs.'],
   ['Webhooks', 'Endpoints that receive signed events.'],
   ['MCP servers', 'MCP servers that clients reach through the gateway, and who may call which tool.'],

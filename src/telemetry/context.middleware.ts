@@ -5,6 +5,7 @@ import { HttpClientConnection } from '../common/http/client-connection.js';
 import { lineWriter, type Logger } from './logger.js';
 import type { Metrics } from './metrics.js';
 import { RequestContext } from './request-context.js';
+import type { RequestSink } from './request-sink.js';
 import { recordAtEnd } from './request-log.js';
 import { readTraceHeaders, salvageTraceHeaders, type TraceHeaders } from './trace-headers.js';
 import type { Tracing } from './tracing.js';
@@ -13,7 +14,12 @@ import type { Tracing } from './tracing.js';
  * First middleware of every request: removes identity headers, reads and returns the trace id, opens the context, and
  * records the end.
  */
-export function contextMiddleware(logger: Logger, metrics: Metrics, tracing: Tracing): RequestHandler {
+export function contextMiddleware(
+  logger: Logger,
+  metrics: Metrics,
+  tracing: Tracing,
+  sink?: RequestSink,
+): RequestHandler {
   const write = lineWriter(logger);
   return (request: Request, response: Response, next: NextFunction) => {
     removeProtectedHeaders(request);
@@ -22,7 +28,7 @@ export function contextMiddleware(logger: Logger, metrics: Metrics, tracing: Tra
     const context = new RequestContext(trace, new HttpClientConnection(response), span, refusal);
     request.context = context;
     writeTraceId(response, trace.traceId);
-    recordAtEnd(request, response, context, write, metrics);
+    recordAtEnd(request, response, context, write, metrics, sink);
     next(hostRefusal(request));
   };
 }

@@ -75,6 +75,7 @@ export class RequestContext {
     facts.workspace_id = principal.workspaceId;
     facts.actor_type = principal.kind;
     facts.actor_id = principal.id;
+    facts.user_id = principal.kind === 'mcp_user' ? principal.id : principal.user?.user_id;
     const { defaultMetadata, enforcedMetadata } = principal;
     // Most keys have no metadata, and the check costs less than merging three objects.
     if (isEmpty(defaultMetadata) && isEmpty(enforcedMetadata)) return;

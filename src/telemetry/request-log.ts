@@ -2,6 +2,7 @@ import type { Request, Response } from 'express';
 import { CLIENT_CLOSED_REQUEST } from '../common/http/client-connection.js';
 import type { LineWriter } from './logger.js';
 import type { Metrics } from './metrics.js';
+import type { RequestSink } from './request-sink.js';
 import type { RequestContext } from './request-context.js';
 import type { LogFields } from './tracing.js';
 
@@ -18,14 +19,15 @@ export function recordAtEnd(
   context: RequestContext,
   write: LineWriter,
   metrics: Metrics,
+  sink?: RequestSink,
 ): void {
   const { arrivedAt: startedAt = performance.now() } = request;
   metrics.inFlight.inc();
   response.on('close', () => {
     const durationMs = performance.now() - startedAt;
     if (response.writableFinished && request.errorEvent === undefined)
-      record(request, response, context, write, metrics, durationMs);
-    else setImmediate(record, request, response, context, write, metrics, durationMs);
+      record(request, response, context, write, metrics, sink, durationMs);
+    else setImmediate(record, request, response, context, write, metrics, sink, durationMs);
   });
 }
 
@@ -35,6 +37,7 @@ function record(
   context: RequestContext,
   write: LineWriter,
   metrics: Metrics,
+  sink: RequestSink | undefined,
   durationMs: number,
 ): void {
   // The pattern of the matched route, never the path as sent: ids and junk would create unlimited labels.
@@ -48,6 +51,8 @@ function record(
   if (isBrokenOff) metrics.brokenOff.inc({ route });
   metrics.requestSeconds.observe({ route }, durationMs / 1000);
   write(levelOf(status, route, context.facts), membersOf(request, context, route, status, durationMs));
+  const { facts, metadata, trace } = context;
+  sink?.({ traceId: trace.traceId, method: request.method, route, status, durationMs, facts, metadata });
   context.span?.end({
     method: request.method,
     scheme: request.protocol,

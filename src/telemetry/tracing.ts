@@ -99,6 +99,8 @@ export class LogFields {
   workspace_id: string | null | undefined = undefined;
   actor_type: string | undefined = undefined;
   actor_id: string | undefined = undefined;
+  /** The user of the caller's key, or the caller of an MCP server. Not in the log line: the log of calls has it. */
+  user_id: string | undefined = undefined;
   virtual_key: string | undefined = undefined;
   provider: string | undefined = undefined;
   model: string | undefined = undefined;

@@ -64,6 +64,12 @@ export const stories = [
       await page.getByRole('button', { name: 'Archive' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Archive' }).click();
       await page.getByText('No limit here.').waitFor();
+      await page.getByRole('link', { name: 'Calls' }).click();
+      await page.getByLabel('Status').selectOption('refused');
+      await page
+        .getByRole('cell', { name: /usage_limit_exceeded/ })
+        .first()
+        .waitFor();
       await page.getByRole('link', { name: 'Audit log' }).click();
       await page.getByRole('cell', { name: 'policies.reset', exact: true }).waitFor();
     },

@@ -819,6 +819,78 @@ export type CreateMcpServerRequest = {
     organisation_id?: string;
 };
 
+export type RequestLogList = {
+    object: 'list';
+    data: Array<RequestLog>;
+    total: number;
+};
+
+export type RequestLog = {
+    /**
+     * US dollars, of all attempts.
+     */
+    cost: number | null;
+    metadata: {
+        [key: string]: string;
+    };
+    id: string;
+    object: 'log';
+    /**
+     * Of the caller, or of what it used; null: the whole organisation.
+     */
+    workspace_id: string | null;
+    /**
+     * `api_key`, or how else the caller came.
+     */
+    actor_type: string;
+    /**
+     * Id of the key, or the user of the token.
+     */
+    actor_id: string;
+    /**
+     * The user of a key, or the user that came to an MCP server with a token.
+     */
+    user_id: string | null;
+    /**
+     * `metadata.session` of the call.
+     */
+    session: string | null;
+    method: string;
+    /**
+     * The pattern of its address.
+     */
+    route: string;
+    virtual_key: string | null;
+    provider: string | null;
+    /**
+     * As the caller named it.
+     */
+    model: string | null;
+    mcp_server: string | null;
+    mcp_method: string | null;
+    /**
+     * 499 when the client disconnected first.
+     */
+    status: number;
+    error_code: string | null;
+    /**
+     * As limits of type `tokens` count them.
+     */
+    tokens: number | null;
+    duration_ms: number;
+    /**
+     * Of all attempts at the provider.
+     */
+    upstream_ms: number | null;
+    first_token_ms: number | null;
+    upstream_attempts: number | null;
+    trace_id: string;
+    /**
+     * When it ended, in Unix seconds.
+     */
+    created_at: number;
+};
+
 export type ExhaustedLimit = {
     /**
      * The name of the usage limit.
@@ -1140,7 +1212,7 @@ export type RotateApiKeyRequest = {
 /**
  * Permissions; none that the caller lacks.
  */
-export type Scope = 'workspaces.create' | 'workspaces.read' | 'workspaces.update' | 'workspaces.delete' | 'workspaces.list' | 'api_keys.create' | 'api_keys.read' | 'api_keys.update' | 'api_keys.delete' | 'api_keys.list' | 'identities.assert' | 'virtual_keys.create' | 'virtual_keys.read' | 'virtual_keys.update' | 'virtual_keys.delete' | 'virtual_keys.list' | 'model_routes.create' | 'model_routes.read' | 'model_routes.update' | 'model_routes.delete' | 'model_routes.list' | 'secret_references.create' | 'secret_references.read' | 'secret_references.update' | 'secret_references.delete' | 'secret_references.list' | 'secret_references.use' | 'webhooks.create' | 'webhooks.read' | 'webhooks.update' | 'webhooks.delete' | 'webhooks.list' | 'policies.create' | 'policies.read' | 'policies.update' | 'policies.delete' | 'policies.list' | 'prices.create' | 'prices.read' | 'prices.list' | 'completions.write' | 'batches.create' | 'batches.read' | 'batches.update' | 'batches.delete' | 'batches.list' | 'fine_tuning.create' | 'fine_tuning.read' | 'fine_tuning.update' | 'fine_tuning.list' | 'threads.create' | 'threads.read' | 'threads.update' | 'threads.delete' | 'threads.list' | 'mcp_servers.create' | 'mcp_servers.read' | 'mcp_servers.update' | 'mcp_servers.delete' | 'mcp_servers.list' | 'mcp.invoke' | 'usage.read' | 'audit_logs.list';
+export type Scope = 'workspaces.create' | 'workspaces.read' | 'workspaces.update' | 'workspaces.delete' | 'workspaces.list' | 'api_keys.create' | 'api_keys.read' | 'api_keys.update' | 'api_keys.delete' | 'api_keys.list' | 'identities.assert' | 'virtual_keys.create' | 'virtual_keys.read' | 'virtual_keys.update' | 'virtual_keys.delete' | 'virtual_keys.list' | 'model_routes.create' | 'model_routes.read' | 'model_routes.update' | 'model_routes.delete' | 'model_routes.list' | 'secret_references.create' | 'secret_references.read' | 'secret_references.update' | 'secret_references.delete' | 'secret_references.list' | 'secret_references.use' | 'webhooks.create' | 'webhooks.read' | 'webhooks.update' | 'webhooks.delete' | 'webhooks.list' | 'policies.create' | 'policies.read' | 'policies.update' | 'policies.delete' | 'policies.list' | 'prices.create' | 'prices.read' | 'prices.list' | 'completions.write' | 'batches.create' | 'batches.read' | 'batches.update' | 'batches.delete' | 'batches.list' | 'fine_tuning.create' | 'fine_tuning.read' | 'fine_tuning.update' | 'fine_tuning.list' | 'threads.create' | 'threads.read' | 'threads.update' | 'threads.delete' | 'threads.list' | 'mcp_servers.create' | 'mcp_servers.read' | 'mcp_servers.update' | 'mcp_servers.delete' | 'mcp_servers.list' | 'mcp.invoke' | 'usage.read' | 'logs.read' | 'logs.list' | 'audit_logs.list';
 
 export type ApiKeyList = {
     object: 'list';
@@ -3552,7 +3624,7 @@ export type ListApiKeysData = {
         /**
          * Only keys that have this scope.
          */
-        scope?: 'workspaces.create' | 'workspaces.read' | 'workspaces.update' | 'workspaces.delete' | 'workspaces.list' | 'api_keys.create' | 'api_keys.read' | 'api_keys.update' | 'api_keys.delete' | 'api_keys.list' | 'identities.assert' | 'virtual_keys.create' | 'virtual_keys.read' | 'virtual_keys.update' | 'virtual_keys.delete' | 'virtual_keys.list' | 'model_routes.create' | 'model_routes.read' | 'model_routes.update' | 'model_routes.delete' | 'model_routes.list' | 'secret_references.create' | 'secret_references.read' | 'secret_references.update' | 'secret_references.delete' | 'secret_references.list' | 'secret_references.use' | 'webhooks.create' | 'webhooks.read' | 'webhooks.update' | 'webhooks.delete' | 'webhooks.list' | 'policies.create' | 'policies.read' | 'policies.update' | 'policies.delete' | 'policies.list' | 'prices.create' | 'prices.read' | 'prices.list' | 'completions.write' | 'batches.create' | 'batches.read' | 'batches.update' | 'batches.delete' | 'batches.list' | 'fine_tuning.create' | 'fine_tuning.read' | 'fine_tuning.update' | 'fine_tuning.list' | 'threads.create' | 'threads.read' | 'threads.update' | 'threads.delete' | 'threads.list' | 'mcp_servers.create' | 'mcp_servers.read' | 'mcp_servers.update' | 'mcp_servers.delete' | 'mcp_servers.list' | 'mcp.invoke' | 'usage.read' | 'audit_logs.list';
+        scope?: 'workspaces.create' | 'workspaces.read' | 'workspaces.update' | 'workspaces.delete' | 'workspaces.list' | 'api_keys.create' | 'api_keys.read' | 'api_keys.update' | 'api_keys.delete' | 'api_keys.list' | 'identities.assert' | 'virtual_keys.create' | 'virtual_keys.read' | 'virtual_keys.update' | 'virtual_keys.delete' | 'virtual_keys.list' | 'model_routes.create' | 'model_routes.read' | 'model_routes.update' | 'model_routes.delete' | 'model_routes.list' | 'secret_references.create' | 'secret_references.read' | 'secret_references.update' | 'secret_references.delete' | 'secret_references.list' | 'secret_references.use' | 'webhooks.create' | 'webhooks.read' | 'webhooks.update' | 'webhooks.delete' | 'webhooks.list' | 'policies.create' | 'policies.read' | 'policies.update' | 'policies.delete' | 'policies.list' | 'prices.create' | 'prices.read' | 'prices.list' | 'completions.write' | 'batches.create' | 'batches.read' | 'batches.update' | 'batches.delete' | 'batches.list' | 'fine_tuning.create' | 'fine_tuning.read' | 'fine_tuning.update' | 'fine_tuning.list' | 'threads.create' | 'threads.read' | 'threads.update' | 'threads.delete' | 'threads.list' | 'mcp_servers.create' | 'mcp_servers.read' | 'mcp_servers.update' | 'mcp_servers.delete' | 'mcp_servers.list' | 'mcp.invoke' | 'usage.read' | 'logs.read' | 'logs.list' | 'audit_logs.list';
         /**
          * Only those that are `active`, or only those that are `expired`.
          */
@@ -4329,6 +4401,139 @@ export type RetrieveUsageReportResponses = {
 };
 
 export type RetrieveUsageReportResponse = RetrieveUsageReportResponses[keyof RetrieveUsageReportResponses];
+
+export type ListLogsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * The field to sort by; with `-` before it, in descending order.
+         */
+        sort?: 'created_at' | '-created_at';
+        /**
+         * Only calls with this key (its id), or of this user of a token.
+         */
+        actor_id?: string;
+        /**
+         * Only calls of this user.
+         */
+        user_id?: string;
+        /**
+         * Only calls of this session (`metadata.session`).
+         */
+        session?: string;
+        /**
+         * Only calls in this workspace, by id or slug.
+         */
+        workspace_id?: string;
+        /**
+         * Only calls of this route, for example `/v1/rerank`.
+         */
+        route?: string;
+        /**
+         * Only calls of this model, as the caller named it.
+         */
+        model?: string;
+        /**
+         * Only calls to this provider.
+         */
+        provider?: string;
+        /**
+         * Only calls with this virtual key, by slug.
+         */
+        virtual_key?: string;
+        /**
+         * Only calls to this MCP server, by slug.
+         */
+        mcp_server?: string;
+        /**
+         * Only calls of this trace.
+         */
+        trace_id?: string;
+        /**
+         * Only calls with this status.
+         */
+        status?: number;
+        /**
+         * Only calls whose status begins with this digit.
+         */
+        status_class?: number;
+        /**
+         * Only calls that took so many milliseconds or more.
+         */
+        min_duration_ms?: number;
+        /**
+         * The organisation to act in. Needed only with an administrator's token that grants several. A body may name it instead.
+         */
+        organisation_id?: string;
+        /**
+         * Number of the page, from 0.
+         */
+        current_page?: number;
+        /**
+         * Items on a page.
+         */
+        page_size?: number;
+        /**
+         * Part of the name, or of what else names the resource, in any case.
+         */
+        search?: string;
+        /**
+         * Unix seconds, inclusive.
+         */
+        from?: number;
+        /**
+         * Unix seconds, inclusive.
+         */
+        to?: number;
+    };
+    url: '/v1/logs';
+};
+
+export type ListLogsErrors = {
+    /**
+     * - `validation_failed`: The request is not valid.
+     */
+    400: ErrorResponse;
+    /**
+     * - `api_key_invalid`: The gateway API key is missing or not valid.
+     * - `token_invalid`: The bearer token is not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * - `permission_denied`: The caller lacks a permission that this operation needs.
+     * - `tenant_mismatch`: The request names an organisation or workspace that the caller does not act for.
+     */
+    403: ErrorResponse;
+    /**
+     * - `rate_limited`: The API key has reached its request rate limit.
+     */
+    429: ErrorResponse;
+    /**
+     * - `internal_error`: The gateway failed to handle the request.
+     */
+    500: ErrorResponse;
+    /**
+     * - `identity_provider_unavailable`: The identity provider could not be reached.
+     */
+    502: ErrorResponse;
+    /**
+     * - `store_unavailable`: A store that the gateway depends on is not available.
+     */
+    503: ErrorResponse;
+    /**
+     * Any other error. The description of this document lists all codes.
+     */
+    default: ErrorResponse;
+};
+
+export type ListLogsError = ListLogsErrors[keyof ListLogsErrors];
+
+export type ListLogsResponses = {
+    200: RequestLogList;
+};
+
+export type ListLogsResponse = ListLogsResponses[keyof ListLogsResponses];
 
 export type ListMcpServersData = {
     body?: never;

@@ -1,6 +1,19 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet } from '@tanstack/react-router';
-import { Activity, Boxes, Gauge, KeyRound, LogOut, Moon, Plug, ScrollText, Settings, Sun, Wrench } from 'lucide-react';
+import {
+  Activity,
+  Boxes,
+  Gauge,
+  KeyRound,
+  List,
+  LogOut,
+  Moon,
+  Plug,
+  ScrollText,
+  Settings,
+  Sun,
+  Wrench,
+} from 'lucide-react';
 import { useState } from 'react';
 import type { Scope } from '../api/types.gen';
 import { forgetLogin, type LoggedIn, logOut } from '../lib/session';
@@ -15,6 +28,7 @@ const PAGES = [
   { to: '/providers', title: 'Providers', icon: Plug, scope: 'virtual_keys.list' },
   { to: '/models', title: 'Models', icon: Boxes, scope: 'model_routes.list' },
   { to: '/mcp', title: 'MCP servers', icon: Wrench, scope: 'mcp_servers.list' },
+  { to: '/calls', title: 'Calls', icon: List, scope: 'logs.list' },
   { to: '/audit', title: 'Audit log', icon: ScrollText, scope: 'audit_logs.list' },
   { to: '/settings', title: 'Settings', icon: Settings, scope: undefined },
 ] as const satisfies readonly { to: string; title: string; icon: unknown; scope: Scope | undefined }[];

@@ -34,7 +34,7 @@ const PRESETS: Readonly<Record<string, { readonly title: string; readonly scopes
   agent: { title: 'An agent that calls models and MCP servers', scopes: ['completions.write', 'mcp.invoke'] },
   auditor: {
     title: 'Someone who reads usage and the audit log',
-    scopes: ['usage.read', 'audit_logs.list', 'policies.list', 'policies.read'],
+    scopes: ['usage.read', 'logs.list', 'audit_logs.list', 'policies.list', 'policies.read'],
   },
   admin: { title: 'An administrator: everything that you may do', scopes: 'all' },
 };

@@ -1,0 +1,106 @@
+import { useQuery } from '@tanstack/react-query';
+import { listLogsOptions } from '../api/@tanstack/react-query.gen';
+import type { RequestLog } from '../api/types.gen';
+import { Page, SearchBox } from '../components/page';
+import { type Column, Table } from '../components/table';
+import { Badge, type Tone } from '../components/ui/badge';
+import { Card } from '../components/ui/card';
+import { Select } from '../components/ui/field';
+import { dateTime, dollars, fromNow, whole } from '../lib/format';
+import { useListSearch } from '../lib/list-search';
+
+const REFRESH_MS = 5_000;
+
+/** What the filter is called, and the class of status codes that it stands for. */
+const CLASSES: Readonly<Record<string, readonly [string, number]>> = {
+  ok: ['Succeeded', 2],
+  refused: ['Refused (4xx)', 4],
+  failed: ['Failed (5xx)', 5],
+};
+
+/** Calls of any kind, as they end. */
+export function CallsPage() {
+  const list = useListSearch();
+  const [, statusClass] = CLASSES[list.status ?? ''] ?? [];
+  const calls = useQuery({
+    ...listLogsOptions({ query: { ...list.paging, ...(statusClass !== undefined && { status_class: statusClass }) } }),
+    refetchInterval: REFRESH_MS,
+    placeholderData: (previous) => previous,
+  });
+  return (
+    <Page title="Calls" intro="Calls of models, jobs and MCP servers, newest first. Prompts and answers are not kept.">
+      <div className="flex flex-wrap gap-2">
+        <SearchBox value={list.search ?? ''} onSearch={list.onSearch} />
+        <Select
+          aria-label="Status"
+          className="w-40"
+          value={list.status ?? ''}
+          onChange={({ target }) => list.onStatus(target.value)}
+        >
+          <option value="">All calls</option>
+          {Object.entries(CLASSES).map(([key, [title]]) => (
+            <option key={key} value={key}>
+              {title}
+            </option>
+          ))}
+        </Select>
+      </div>
+      <Card>
+        <Table
+          caption="Calls"
+          columns={COLUMNS}
+          query={calls}
+          keyOf={({ id }) => id}
+          empty="No such call in the last days."
+          page={list.page}
+          onPage={list.onPage}
+        />
+      </Card>
+    </Page>
+  );
+}
+
+const COLUMNS: readonly Column<RequestLog>[] = [
+  { title: 'Time', cell: ({ created_at }) => <span title={dateTime(created_at)}>{fromNow(created_at)}</span> },
+  {
+    title: 'Call',
+    cell: ({ route, model, mcp_server, mcp_method }) => (
+      <>
+        <span className="font-medium break-all">{model ?? mcp_server ?? route}</span>
+        <p className="font-mono text-xs break-all text-muted">{mcp_method ?? route}</p>
+      </>
+    ),
+  },
+  {
+    title: 'By',
+    isExtra: true,
+    cell: ({ user_id, actor_id, session }) => (
+      <>
+        <span className="break-all">{user_id ?? actor_id}</span>
+        {session !== null && <p className="text-xs break-all text-muted">session {session}</p>}
+      </>
+    ),
+  },
+  {
+    title: 'Status',
+    cell: ({ status, error_code }) => (
+      <>
+        <Badge tone={toneOf(status)}>{status}</Badge>
+        {error_code !== null && <p className="text-xs text-muted">{error_code}</p>}
+      </>
+    ),
+  },
+  { title: 'Tokens', align: 'right', isExtra: true, cell: ({ tokens }) => (tokens === null ? '–' : whole(tokens)) },
+  { title: 'Cost', align: 'right', cell: ({ cost }) => (cost === null ? '–' : dollars(cost)) },
+  { title: 'Time taken', align: 'right', cell: ({ duration_ms }) => `${whole(duration_ms)} ms` },
+  {
+    title: 'Trace',
+    isExtra: true,
+    cell: ({ trace_id }) => <span className="font-mono text-xs break-all text-muted">{trace_id}</span>,
+  },
+];
+
+function toneOf(status: number): Tone {
+  if (status >= 500) return 'bad';
+  return status >= 400 ? 'warn' : 'good';
+}

@@ -1,0 +1,105 @@
+import { IntersectionType } from '@nestjs/swagger';
+import { IsInt, IsString, Length, Max, Min } from 'class-validator';
+import { IsSortOf, IsWorkspaceFilter, ListQuery } from '../../common/pagination/list.query.js';
+import { TimeRangeQuery } from '../../common/pagination/time-range.query.js';
+import { ToNumber } from '../../common/validation/conversion.decorators.js';
+import { IsStorable } from '../../common/validation/is-storable.decorator.js';
+import { Optional } from '../../common/validation/optional.decorator.js';
+
+const MAX_INTEGER = 2 ** 31 - 1;
+
+export class RequestLogListQuery extends IntersectionType(ListQuery, TimeRangeQuery) {
+  /** Only calls with this key (its id), or of this user of a token. */
+  @Optional()
+  @IsString()
+  @Length(1, 255)
+  @IsStorable()
+  readonly actor_id?: string;
+
+  /** Only calls of this user. */
+  @Optional()
+  @IsString()
+  @Length(1, 255)
+  @IsStorable()
+  readonly user_id?: string;
+
+  /** Only calls of this session (`metadata.session`). */
+  @Optional()
+  @IsString()
+  @Length(1, 255)
+  @IsStorable()
+  readonly session?: string;
+
+  /** Only calls in this workspace, by id or slug. */
+  @IsWorkspaceFilter()
+  readonly workspace_id?: string;
+
+  /** Only calls of this route, for example `/v1/rerank`. */
+  @Optional()
+  @IsString()
+  @Length(1, 255)
+  @IsStorable()
+  readonly route?: string;
+
+  /** Only calls of this model, as the caller named it. */
+  @Optional()
+  @IsString()
+  @Length(1, 255)
+  @IsStorable()
+  readonly model?: string;
+
+  /** Only calls to this provider. */
+  @Optional()
+  @IsString()
+  @Length(1, 64)
+  @IsStorable()
+  readonly provider?: string;
+
+  /** Only calls with this virtual key, by slug. */
+  @Optional()
+  @IsString()
+  @Length(1, 255)
+  @IsStorable()
+  readonly virtual_key?: string;
+
+  /** Only calls to this MCP server, by slug. */
+  @Optional()
+  @IsString()
+  @Length(1, 255)
+  @IsStorable()
+  readonly mcp_server?: string;
+
+  /** Only calls of this trace. */
+  @Optional()
+  @IsString()
+  @Length(1, 128)
+  @IsStorable()
+  readonly trace_id?: string;
+
+  /** Only calls with this status. */
+  @Optional()
+  @ToNumber()
+  @IsInt()
+  @Min(100)
+  @Max(599)
+  readonly status?: number;
+
+  /** Only calls whose status begins with this digit. */
+  @Optional()
+  @ToNumber()
+  @IsInt()
+  @Min(1)
+  @Max(5)
+  readonly status_class?: number;
+
+  /** Only calls that took so many milliseconds or more. */
+  @Optional()
+  @ToNumber()
+  @IsInt()
+  @Min(0)
+  @Max(MAX_INTEGER)
+  readonly min_duration_ms?: number;
+
+  @IsSortOf('created_at')
+  override readonly sort: string = '-created_at';
+}

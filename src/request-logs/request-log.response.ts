@@ -1,0 +1,84 @@
+import { ApiProperty } from '@nestjs/swagger';
+import { fromScaled } from '../common/money/decimal.js';
+import { toUnixSeconds } from '../common/time/unix-time.js';
+import type { RequestLog } from './request-log.entity.js';
+
+const NANO_DECIMALS = 9;
+
+export class RequestLogResponse {
+  readonly id: string;
+  readonly object: 'log';
+  /** Of the caller, or of what it used; null: the whole organisation. */
+  readonly workspace_id: string | null;
+  /** `api_key`, or how else the caller came. */
+  readonly actor_type: string;
+  /** Id of the key, or the user of the token. */
+  readonly actor_id: string;
+  /** The user of a key, or the user that came to an MCP server with a token. */
+  readonly user_id: string | null;
+  /** `metadata.session` of the call. */
+  readonly session: string | null;
+  readonly method: string;
+  /** The pattern of its address. */
+  readonly route: string;
+  readonly virtual_key: string | null;
+  readonly provider: string | null;
+  /** As the caller named it. */
+  readonly model: string | null;
+  readonly mcp_server: string | null;
+  readonly mcp_method: string | null;
+  /** 499 when the client disconnected first. */
+  readonly status: number;
+  readonly error_code: string | null;
+  /** As limits of type `tokens` count them. */
+  readonly tokens: number | null;
+  /** US dollars, of all attempts. */
+  @ApiProperty({ type: 'number', format: 'double', nullable: true })
+  readonly cost: number | null;
+  readonly duration_ms: number;
+  /** Of all attempts at the provider. */
+  readonly upstream_ms: number | null;
+  readonly first_token_ms: number | null;
+  readonly upstream_attempts: number | null;
+  readonly trace_id: string;
+  @ApiProperty({ type: 'object', additionalProperties: { type: 'string' } })
+  readonly metadata: Readonly<Record<string, string>>;
+  /** When it ended, in Unix seconds. */
+  readonly created_at: number;
+}
+
+export class RequestLogListResponse {
+  readonly object: 'list';
+  readonly data: RequestLogResponse[];
+  readonly total: number;
+}
+
+export function toRequestLogResponse(log: RequestLog): RequestLogResponse {
+  return {
+    id: log.id,
+    object: 'log',
+    workspace_id: log.workspaceId,
+    actor_type: log.actorType,
+    actor_id: log.actorId,
+    user_id: log.userId,
+    session: log.session,
+    method: log.method,
+    route: log.route,
+    virtual_key: log.virtualKey,
+    provider: log.provider,
+    model: log.model,
+    mcp_server: log.mcpServer,
+    mcp_method: log.mcpMethod,
+    status: log.status,
+    error_code: log.errorCode,
+    tokens: log.tokens === null ? null : Number(log.tokens),
+    cost: log.costNano === null ? null : fromScaled(BigInt(log.costNano), NANO_DECIMALS),
+    duration_ms: log.durationMs,
+    upstream_ms: log.upstreamMs,
+    first_token_ms: log.firstTokenMs,
+    upstream_attempts: log.upstreamAttempts,
+    trace_id: log.traceId,
+    metadata: log.metadata,
+    created_at: toUnixSeconds(log.createdAt),
+  };
+}
