@@ -129,11 +129,18 @@ describe('McpProxy: an answer that has to be read', () => {
     ['identity', 200],
     ['Identity', 200],
     ['compress', 502],
-  ])('filters only plain answers: with content-encoding %s it returns %d', async (encoding, status) => {
-    server.answerWith(json({}, 200, { 'content-encoding': encoding }));
-    const gateway = await start({}, { change: () => ({ hooks: reading() }) });
-    expect((await post(gateway)).status).toBe(status);
-  });
+  ])(
+    'returns only plain answers, filtered or not: with content-encoding %s it returns %d',
+    async (encoding, status) => {
+      server.answerWith(json({}, 200, { 'content-encoding': encoding }));
+      for (const hooks of [reading(), {}]) {
+        const gateway = await start({}, { change: () => ({ hooks, rpcId: () => 7 }) });
+        const answer = await post(gateway);
+        expect([answer.status, answer.headers['content-type']]).toEqual([status, 'application/json']);
+        expect(answer.headers['content-encoding']).toBe(status === 200 ? encoding : undefined);
+      }
+    },
+  );
 
   it('decodes a compressed answer, also where nothing reads it', async () => {
     server.answerWith((_request, response) => {

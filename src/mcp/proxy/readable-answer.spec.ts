@@ -51,6 +51,25 @@ describe('the body of an answer that clients cannot read', () => {
     expect(verdictOf(answer)).toBe('provider_invalid_response');
   });
 
+  it.each([
+    [REQUEST, JSON_TYPE, 200, 'provider_invalid_response'],
+    [REQUEST, STREAM_TYPE, 206, 'provider_invalid_response'],
+    [STREAM, STREAM_TYPE, 200, 'provider_invalid_response'],
+    [OLD_STREAM, STREAM_TYPE, 200, 'provider_invalid_response'],
+    // Clients read only the status of these.
+    [OLD_MESSAGE, JSON_TYPE, 200, 'passes'],
+    [NOTIFICATION, JSON_TYPE, 202, 'passes'],
+    [REQUEST, JSON_TYPE, 404, 'passes'],
+  ])(
+    'refuses a body in an unknown coding, unless clients do not read it: %j, %s, %i',
+    (request, type, status, verdict) => {
+      const head = { status, headers: { 'content-type': type, 'content-encoding': 'x-own' } };
+      expect(read(filterChain(refusedBody(head, request), checkedStart(head, request)), [Buffer.from('{}')])).toBe(
+        verdict,
+      );
+    },
+  );
+
   it.each<readonly [string, Answer]>([
     ['a page as JSON', [200, JSON_TYPE, PAGE]],
     ['a page after blank lines as JSON', [200, JSON_TYPE, ` \r\n\t\u{feff}\n${PAGE}`]],

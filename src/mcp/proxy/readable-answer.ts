@@ -26,12 +26,14 @@ export interface AnsweredRequest {
 }
 
 /**
- * A filter that refuses the body of an answer that no client can read, such as the page of a log-in in front of the server.
- * Undefined for JSON, for an event stream, and for an error, which clients read by its status.
+ * A filter that refuses the body of an answer that no client can read, such as the page of a log-in in front of the server, or
+ * text in a coding that was not asked for and is unknown here. Undefined for JSON, for an event stream, and for an error, which clients read by its status.
  */
 export function refusedBody(head: UpstreamHead, request: AnsweredRequest): BodyFilter | undefined {
   const { status, headers } = head;
-  if (!isSuccess(status) || isEventStream(head)) return undefined;
+  if (!isSuccess(status)) return undefined;
+  if (!isPlain(head) && !UNREAD.has(status) && !isLegacyMessage(request)) return new EmptyBody(undecodable);
+  if (isEventStream(head)) return undefined;
   const type = mediaTypeOf(firstHeader(headers, 'content-type'));
   // The older transport answers on its stream, and clients read only the status of this answer.
   if (isLegacyMessage(request)) return HTML_TYPE.test(type) ? new EmptyBody(() => unreadable(type)) : undefined;
@@ -114,6 +116,14 @@ function unreadable(type: string): GatewayError {
   return new GatewayError('provider_invalid_response', {
     message: `The MCP server answered with ${what} instead of JSON or an event stream. Something in front of it may want a log-in.`,
     reason: 'neither JSON nor an event stream',
+  });
+}
+
+/** Its coding is one that the gateway could not undo, although it asked for none. */
+function undecodable(): GatewayError {
+  return new GatewayError('provider_invalid_response', {
+    message: 'The MCP server encoded its answer in a way that was not asked for and cannot be decoded.',
+    reason: 'an unknown content-encoding',
   });
 }
 
