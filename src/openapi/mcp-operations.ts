@@ -1,5 +1,6 @@
 // The addresses of MCP servers. Their handlers forward whatever MCP says, so what the document says about them stands here.
 import type { OpenAPIObject } from '@nestjs/swagger';
+import { LOGIN_PARAM } from '../identity/authenticators/resource-metadata.js';
 import type { Operation, Schema } from './document.js';
 import { addErrors } from './error-responses.js';
 
@@ -34,6 +35,13 @@ const SERVER = {
   in: 'path',
   required: true,
   description: 'The slug of the MCP server.',
+  schema: { type: 'string' },
+} as const;
+const LOGIN = {
+  name: LOGIN_PARAM,
+  in: 'query',
+  description:
+    'Of the address that the 401 of a server names to a caller with a gateway key: it stands for the identity provider of the server. A value that the gateway did not make has no effect.',
   schema: { type: 'string' },
 } as const;
 const SESSION = {
@@ -146,7 +154,7 @@ export function addMcpOperations(document: OpenAPIObject): void {
     description:
       'Needs no key. The same for every name, unless a server advertises its issuer (`jwt_validation.advertise_issuer`). 404 where there is nowhere to log in.',
     security: [],
-    parameters: [SERVER],
+    parameters: [SERVER, LOGIN],
     responses: {
       200: {
         description: 'The metadata of the protected resource.',
