@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
 import type { JsonObject } from '../src/common/json/read.js';
+import { Clock } from '../src/common/time/clock.js';
 import { ExpiryNotices } from '../src/webhooks/expiry-notices.js';
 import { eventually } from './support/eventually.js';
 import { type FakeProvider, startFakeProvider, text } from './support/fake-provider.js';
@@ -62,6 +63,26 @@ it('reports keys a week and a day before their end, each time once, and no other
   await gateway.admin.patch(`/v1/api-keys/${ids[0]}`, { expires_at: now + 5 * DAY });
   await notices.sweep();
   expect(await eventsOf('api_key.expiring')).toHaveLength(3);
+});
+
+it('reports a key for less than an hour near its end, and not when it is made', async () => {
+  const now = Date.now();
+  const inSeconds = (seconds: number): number => Math.floor(now / 1_000) + seconds;
+  const ids: string[] = [];
+  for (const seconds of [2_400, 90]) {
+    ids.push((await gateway.admin.createKey({ scopes: ['usage.read'], expires_at: inSeconds(seconds) })).id);
+  }
+  const reportedAt = async (seconds: number): Promise<readonly number[]> => {
+    const clock = Object.assign(new Clock(), { now: () => new Date(now + seconds * 1_000) });
+    await new ExpiryNotices(gateway.app.dataSource, clock, { warn: () => undefined }).sweep();
+    const events = await eventsOf('api_key.expiring');
+    return ids.map((id) => events.filter(({ payload }) => Object(payload).id === id).length);
+  };
+  // In ninety seconds there may be only one sweep.
+  expect(await reportedAt(0)).toEqual([0, 1]);
+  expect(await reportedAt(2_100)).toEqual([0, 1]);
+  expect(await reportedAt(2_190)).toEqual([1, 1]);
+  expect(await reportedAt(2_280)).toEqual([1, 1]);
 });
 
 it('reports a refused credential once, after the secret manager was asked for a newer one', async () => {

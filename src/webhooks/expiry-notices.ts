@@ -9,7 +9,11 @@ import { NOTICE } from './webhook-events.js';
 /** A key that lives for less is not reported. */
 const INTERVAL_MS = 60_000;
 
-/** Two notices of each key: within a week of its end, and within a day. $1 is now. The key of a notice has the end in it. */
+/**
+ * Two notices of each key: within a week of its end, and within a day. $1 is now. The key of a notice has the end in it.
+ * A key for less than an hour would be reported as soon as it is made: programs that make such keys replace them by
+ * themselves. It is reported when a tenth of its life is left, at least two minutes, in which a sweep falls.
+ */
 const noticesOf = (table: string, type: string, name: string): string => `
   INSERT INTO "webhook_outbox" ("organisation_id", "workspace_id", "type", "dedupe_key", "payload")
   SELECT k."organisation_id", k."workspace_id", '${type}',
@@ -19,7 +23,10 @@ const noticesOf = (table: string, type: string, name: string): string => `
   FROM "${table}" AS k
   JOIN (VALUES (1, 0), (7, 1)) AS lead("days", "after")
     ON k."expires_at" > $1::timestamptz + lead."after" * interval '1 day'
-    AND k."expires_at" <= $1::timestamptz + lead."days" * interval '1 day'
+    AND k."expires_at" <= $1::timestamptz + CASE
+      WHEN k."expires_at" - k."updated_at" < interval '1 hour'
+        THEN GREATEST((k."expires_at" - k."updated_at") / 10, interval '2 minutes')
+      ELSE lead."days" * interval '1 day' END
   ON CONFLICT ("dedupe_key") DO NOTHING`;
 
 const STATEMENTS = [
