@@ -116,6 +116,28 @@ describe('the outcome of a call on the older transport', () => {
     expect(await mcp.admin.list(query)).toMatchObject([{ failed_calls: expected.outcome === 'ok' ? 0 : 1 }]);
     await reader?.cancel();
   });
+
+  it('is unknown when the stream is not open here', async () => {
+    const slug = await mcp.register({ transport: 'sse' });
+    mcp.raw.answerWith(legacy(FINE, false));
+    const stream = await fetch(`${mcp.gateway.url}/${slug}/sse`, { headers: { 'x-gateway-api-key': ADMIN_KEY } });
+    const reader = stream.body?.getReader();
+    const path = /data: (\S+)/.exec(Buffer.from((await reader?.read())?.value ?? '').toString())?.[1] ?? '';
+    await reader?.cancel();
+    await eventually(async () => (await callsOf(slug)).length === 1);
+    const notification = { jsonrpc: '2.0', method: 'notifications/initialized' };
+    for (const body of [CALL, notification]) expect((await mcp.call(path, body)).status).toBe(202);
+    await eventually(async () => (await callsOf(slug)).length === 3);
+    expect(await callsOf(slug)).toMatchObject([
+      { rpc_method: 'notifications/initialized', outcome: 'ok' },
+      { rpc_method: 'tools/call', outcome: 'unknown' },
+      { rpc_method: null, outcome: 'ok' },
+    ]);
+    expect(await callsOf(slug, '?outcome=unknown')).toHaveLength(1);
+    const query = `/v1/usage?group_by=mcp_tool&bucket=none&mcp_server=${slug}`;
+    await eventually(async () => (await mcp.admin.list(query)).length === 1);
+    expect(await mcp.admin.list(query)).toMatchObject([{ calls: 1, failed_calls: 0 }]);
+  });
 });
 
 describe('the list of calls', () => {

@@ -7,7 +7,12 @@ it('documents the query parameter of the addresses that the 401 of an MCP server
   addMcpOperations(document);
   expect(document.paths).toMatchObject({
     '/.well-known/oauth-protected-resource/{server}/mcp': {
-      get: { parameters: [{ name: 'server', in: 'path' }, { name: 'login', in: 'query' }] },
+      get: {
+        parameters: [
+          { name: 'server', in: 'path' },
+          { name: 'login', in: 'query' },
+        ],
+      },
     },
   });
 });

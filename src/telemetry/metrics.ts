@@ -238,7 +238,7 @@ export class Metrics {
   });
   readonly mcpRequests = new Counter({
     name: 'gateway_mcp_requests_total',
-    help: 'Requests to MCP servers by server, JSON-RPC method (GET and DELETE have none), status code and outcome (ok, tool_error, rpc_error, gateway_error)',
+    help: 'Requests to MCP servers by server, JSON-RPC method (GET and DELETE have none), status code and outcome (ok, tool_error, rpc_error, gateway_error, unknown)',
     labelNames: ['server', 'method', 'status', 'outcome'],
     registers: [this.registry],
   });

@@ -285,9 +285,10 @@ export type McpCallList = {
 export type McpCall = {
     /**
      * How the call ended. `tool_error`: the tool reported that it failed. `rpc_error`: the server returned an error.
-     * `gateway_error`: the gateway refused the call, or received no usable answer.
+     * `gateway_error`: the gateway refused the call, or received no usable answer. `unknown`: on the older transport, the answer
+     * did not pass this gateway in time.
      */
-    outcome: 'ok' | 'tool_error' | 'rpc_error' | 'gateway_error';
+    outcome: 'ok' | 'tool_error' | 'rpc_error' | 'gateway_error' | 'unknown';
     id: string;
     object: 'mcp-call';
     /**
@@ -5041,7 +5042,7 @@ export type ListMcpServerCallsData = {
         /**
          * Only calls that ended so.
          */
-        outcome?: 'ok' | 'tool_error' | 'rpc_error' | 'gateway_error';
+        outcome?: 'ok' | 'tool_error' | 'rpc_error' | 'gateway_error' | 'unknown';
         /**
          * Only calls with this status.
          */

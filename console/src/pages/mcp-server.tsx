@@ -25,6 +25,7 @@ const OUTCOMES: Readonly<Record<McpCall['outcome'], readonly [Tone, string]>> = 
   tool_error: ['bad', 'tool failed'],
   rpc_error: ['bad', 'server refused'],
   gateway_error: ['warn', 'gateway refused'],
+  unknown: ['plain', 'answer not seen'],
 };
 
 /** One MCP server: its tools, and what was called. */

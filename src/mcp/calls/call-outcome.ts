@@ -1,35 +1,50 @@
 import { CLIENT_CLOSED_REQUEST } from '../../common/http/client-connection.js';
 import type { McpCallContext } from '../endpoints/mcp-request.js';
+import { ReportedOutcome } from '../inspection/reported-outcome.js';
 import type { McpOutcome } from '../proxy/mcp-proxy.types.js';
 
-export const CALL_OUTCOMES = ['ok', 'tool_error', 'rpc_error', 'gateway_error'] as const;
+export const CALL_OUTCOMES = ['ok', 'tool_error', 'rpc_error', 'gateway_error', 'unknown'] as const;
 export type CallOutcome = (typeof CALL_OUTCOMES)[number];
 
-type Call = Pick<McpCallContext, 'answer' | 'request'>;
+type Call = Pick<McpCallContext, 'answer' | 'request' | 'server' | 'message'>;
 type Ending = Pick<McpOutcome, 'error'> & Partial<Pick<McpOutcome, 'upstreamStatus'>>;
 
 /**
  * How a call ended. `gateway_error`: the gateway refused it, or received no usable answer. `rpc_error`: the server returned a
- * JSON-RPC error, or an HTTP error. `tool_error`: the tool reported that it failed. `ok`: everything else, also a client that
- * disconnected.
+ * JSON-RPC error, or an HTTP error. `tool_error`: the tool reported that it failed. `unknown`: the answer did not pass here.
+ * `ok`: everything else, also a client that disconnected.
  */
-export function outcomeOf({ answer, request }: Call, { error, upstreamStatus = 200 }: Ending): CallOutcome {
-  if (error !== undefined) return 'gateway_error';
-  const failure = answer?.failure;
+export function outcomeOf(call: Call, ending: Ending): CallOutcome {
+  if (ending.error !== undefined) return 'gateway_error';
+  const failure = call.answer?.failure;
   if (failure !== undefined) return failure.kind;
-  // With 405, a server says that it has no streams, or no sessions to end.
-  const isUnsupported = request.method !== 'POST' && upstreamStatus === 405;
-  return upstreamStatus >= 400 && !isUnsupported ? 'rpc_error' : 'ok';
+  if (isHttpError(call, ending)) return 'rpc_error';
+  return isUnseen(call) ? 'unknown' : 'ok';
 }
 
 /** For the ledger: whether each tool call of the request was answered, in their order. */
 export function toolOutcomesOf(
-  call: Pick<McpCallContext, 'answer' | 'request' | 'message'>,
+  call: Pick<Call, 'answer' | 'request' | 'message'>,
   ending: Ending & Pick<McpOutcome, 'status'>,
 ): readonly ('answered' | 'failed' | 'cancelled')[] {
   const { answer, message } = call;
   const calls = message?.inspected.messages.filter(({ method }) => method === 'tools/call') ?? [];
   if (ending.status === CLIENT_CLOSED_REQUEST) return calls.map(() => 'cancelled');
-  const hasFailed = outcomeOf({ request: call.request, answer: undefined }, ending) !== 'ok';
+  const hasFailed = ending.error !== undefined || isHttpError(call, ending);
   return calls.map(({ id }) => (hasFailed || answer?.failureOf(id) !== undefined ? 'failed' : 'answered'));
+}
+
+function isHttpError({ request }: Pick<Call, 'request'>, { upstreamStatus = 200 }: Ending): boolean {
+  // With 405, a server says that it has no streams, or no sessions to end.
+  const isUnsupported = request.method !== 'POST' && upstreamStatus === 405;
+  return upstreamStatus >= 400 && !isUnsupported;
+}
+
+/**
+ * On the older transport, the answer comes on the stream of the session: that may be at another replica, or end before the
+ * answer, or the answer may take too long.
+ */
+function isUnseen({ server, message, answer }: Call): boolean {
+  if (server.transport !== 'sse' || answer?.isComplete === true) return false;
+  return ReportedOutcome.of(message?.inspected) !== undefined;
 }

@@ -26,7 +26,8 @@ export class McpCallResponse {
   readonly error_code: string | null;
   /**
    * How the call ended. `tool_error`: the tool reported that it failed. `rpc_error`: the server returned an error.
-   * `gateway_error`: the gateway refused the call, or received no usable answer.
+   * `gateway_error`: the gateway refused the call, or received no usable answer. `unknown`: on the older transport, the answer
+   * did not pass this gateway in time.
    */
   @ApiProperty({ enum: CALL_OUTCOMES })
   readonly outcome: CallOutcome;
