@@ -63,6 +63,25 @@ describe('readiness by recent failures', () => {
     expect(failures.areMany).toBe(false);
   });
 
+  it.each([undefined, 'ECONNREFUSED', 'EPIPE', '08006', '57P01'])(
+    'comes back two seconds after connections were lost (%s), since the probe sees them too',
+    (code) => {
+      fail(100, failure(code, 'Connection terminated'));
+      expect(failures.areMany).toBe(true);
+      clock.advance(1_900);
+      expect(failures.areMany).toBe(true);
+      clock.advance(200);
+      expect(failures.areMany).toBe(false);
+    },
+  );
+
+  it('waits for the slowest of several kinds of failures', () => {
+    fail(4);
+    fail(1, failure(undefined, 'Connection terminated'));
+    clock.advance(9_000);
+    expect(failures.areMany).toBe(true);
+  });
+
   it('is not lost for locks of others, for failures that are only logged, nor for those that are far apart', () => {
     fail(100, LOCKED);
     expect(failures.areMany).toBe(false);

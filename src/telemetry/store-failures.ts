@@ -9,6 +9,13 @@ const LOG_EVERY_MS = 10_000;
 const MANY = 5;
 const COUNTED_MS = 30_000;
 const RECENT_MS = 10_000;
+/**
+ * For connections that were lost: the query of the probe needs one too, so its answer says that the store is back. Not zero,
+ * since a store that drops most connections may answer a probe in between.
+ */
+const RECENTLY_LOST_MS = 2_000;
+/** Codes of the network (`ECONNREFUSED`), and of PostgreSQL for a connection that failed or was ended. Most have no code. */
+const LOST_CONNECTION = /^(?:E|08|57P)/;
 const MAX_CAUSE_LENGTH = 200;
 /**
  * A lock that others hold, a statement that took too long, a conflict: these say nothing about the store as a whole. A standby
@@ -19,8 +26,8 @@ const PASSING = new Set(['55P03', '40P01', '40001', '57014', '25006']);
 /** Failures of the store, which calls and write-behind buffers report: some have no caller that would see them. */
 @Injectable()
 export class StoreFailures {
-  /** Monotonic milliseconds, the latest last. */
-  private failedAt: number[] = [];
+  /** In monotonic milliseconds, the latest last: when it was, and until when it counts as recent. */
+  private failed: { readonly at: number; readonly recentUntil: number }[] = [];
   /** By SQLSTATE, of which there are few: another cause is worth a line at once. */
   private readonly loggedAt = new Map<string, number>();
   private unlogged = 0;
@@ -32,8 +39,12 @@ export class StoreFailures {
 
   /** A call, or a write that no one waits for, failed in the database: logged, and counted for readiness. */
   note(cause: unknown): void {
-    if (!PASSING.has(describe(cause).sqlstate ?? '')) {
-      this.failedAt = [...this.failedAt.slice(1 - MANY), this.clock.monotonic()];
+    const { sqlstate } = describe(cause);
+    if (sqlstate === undefined || !PASSING.has(sqlstate)) {
+      const at = this.clock.monotonic();
+      const isLost = sqlstate === undefined || LOST_CONNECTION.test(sqlstate);
+      const recentUntil = at + (isLost ? RECENTLY_LOST_MS : RECENT_MS);
+      this.failed = [...this.failed.slice(1 - MANY), { at, recentUntil }];
     }
     this.log(cause);
   }
@@ -58,9 +69,8 @@ export class StoreFailures {
   /** Whether the store has failed so often, and so recently, that the gateway is better without calls. */
   get areMany(): boolean {
     const now = this.clock.monotonic();
-    const counted = this.failedAt.filter((at) => now - at < COUNTED_MS);
-    const last = counted.at(-1);
-    return counted.length >= MANY && last !== undefined && now - last < RECENT_MS;
+    const counted = this.failed.filter(({ at }) => now - at < COUNTED_MS);
+    return counted.length >= MANY && counted.some(({ recentUntil }) => now < recentUntil);
   }
 }
 
