@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SCOPES } from '../src/access/scopes.js';
 import { readObject, readString } from '../src/common/json/read.js';
+import { RequestLogRecorder } from '../src/request-logs/request-log.recorder.js';
 import { GatewayClient } from './support/gateway-client.js';
 import { addressesOf, fill, type Route, routesOf } from './support/routes.js';
 import { type Answer, jsonOf, refusalOf } from './support/send.js';
@@ -103,7 +104,12 @@ beforeAll(async () => {
     slug: 'foreign-route',
     targets: [{ virtual_key: 'foreign-key', model: 'bm25' }],
   });
+  const call = { model: 'bm25', query: 'q', documents: ['d'] };
+  await other.client.post('/v1/rerank', call, { 'x-gateway-virtual-key': 'foreign-key' });
+  await gateway.app.get(RequestLogRecorder, { strict: false }).flush();
+  const [log] = await other.client.list('/v1/logs');
   foreign = new Map([
+    ['/v1/logs', [readString(log?.['id'], 'id')]],
     ['/v1/model-routes', [readString(modelRoute['id'], 'id'), 'foreign-route']],
     ['/v1/workspaces', [readString(workspace['id'], 'id'), 'foreign-workspace', other.workspaceId]],
     ['/v1/virtual-keys', [readString(virtualKey['id'], 'id'), 'foreign-key']],
