@@ -5,6 +5,7 @@ import { ERROR_CODES } from '../src/common/errors/error-codes.js';
 import { isObject, readObject, readString } from '../src/common/json/read.js';
 import { READ_ONLY_DESCRIPTION } from '../src/openapi/read-only-fields.js';
 import { type DocumentedGateway, startDocumentedGateway } from './support/documented-gateway.js';
+import { eventually } from './support/eventually.js';
 import { GatewayClient } from './support/gateway-client.js';
 import { type ApiDocument, fillIn, type NumberSchema, type Operation, withoutField } from './support/openapi.js';
 import { type Answer, brokenRulesOf, jsonOf, refusalOf } from './support/send.js';
@@ -57,6 +58,8 @@ const WHOLE = [
   'order',
   'failures',
   'weight',
+  'status_class',
+  'upstream_attempts',
 ];
 
 /** Fields that mean the same everywhere, or whose name is enough. */
@@ -435,12 +438,21 @@ function undocumentedError(operation: Operation, answer: Answer): string | undef
 
 /** Values for the parameters of a path: the resource of its collection, and the first item that belongs to it. */
 async function refsFor(path: string, made: unknown): Promise<readonly unknown[]> {
+  if (path === '/v1/logs/{id}') return [await loggedCall()];
   const nested = /^[^{]*\{\w+\}\/[^{]*(?=\/\{)/.exec(path)?.[0];
   if (nested === undefined) return [made];
   // Usage has entities only after usage was recorded.
   if (nested.endsWith('/entities')) await rerankLocally();
   const [first] = await client.list(fillIn(nested, made));
   return [made, first?.['id']];
+}
+
+/** The log of calls is written behind them. */
+async function loggedCall(): Promise<unknown> {
+  await client.post('/v1/rerank', { model: 'bm25', query: 'a', documents: ['a'] }, PROVIDER_HEADERS);
+  let found: unknown;
+  await eventually(async () => (found = (await client.list('/v1/logs'))[0]?.['id']) !== undefined);
+  return found;
 }
 
 /** At a price: what costs nothing makes no group. */

@@ -18,29 +18,40 @@ export class RequestLogResponse {
   readonly user_id: string | null;
   /** `metadata.session` of the call. */
   readonly session: string | null;
+  /** HTTP method of the call. */
   readonly method: string;
   /** The pattern of its address. */
   readonly route: string;
+  /** Slug of the virtual key that the call used last. */
   readonly virtual_key: string | null;
+  /** The provider of that virtual key. */
   readonly provider: string | null;
   /** As the caller named it. */
   readonly model: string | null;
+  /** Slug of the MCP server; null: a call of a provider. */
   readonly mcp_server: string | null;
+  /** Method of MCP, for example `tools/call`. */
   readonly mcp_method: string | null;
   /** 499 when the client disconnected first. */
   readonly status: number;
+  /** Code of the gateway's error; null: there was none. */
   readonly error_code: string | null;
   /** As limits of type `tokens` count them. */
   readonly tokens: number | null;
   /** US dollars, of all attempts. */
   @ApiProperty({ type: 'number', format: 'double', nullable: true })
   readonly cost: number | null;
+  /** From the arrival of the request to the end of its answer. */
   readonly duration_ms: number;
   /** Of all attempts at the provider. */
   readonly upstream_ms: number | null;
+  /** Of a stream: the time until the first output of the model. */
   readonly first_token_ms: number | null;
+  /** How often the provider was called. */
   readonly upstream_attempts: number | null;
+  /** Finds the call in the gateway's log, and in traces. */
   readonly trace_id: string;
+  /** What the caller and its key say of the call. */
   @ApiProperty({ type: 'object', additionalProperties: { type: 'string' } })
   readonly metadata: Readonly<Record<string, string>>;
   /** When it ended, in Unix seconds. */

@@ -831,6 +831,9 @@ export type RequestLog = {
      * US dollars, of all attempts.
      */
     cost: number | null;
+    /**
+     * What the caller and its key say of the call.
+     */
     metadata: {
         [key: string]: string;
     };
@@ -856,35 +859,65 @@ export type RequestLog = {
      * `metadata.session` of the call.
      */
     session: string | null;
+    /**
+     * HTTP method of the call.
+     */
     method: string;
     /**
      * The pattern of its address.
      */
     route: string;
+    /**
+     * Slug of the virtual key that the call used last.
+     */
     virtual_key: string | null;
+    /**
+     * The provider of that virtual key.
+     */
     provider: string | null;
     /**
      * As the caller named it.
      */
     model: string | null;
+    /**
+     * Slug of the MCP server; null: a call of a provider.
+     */
     mcp_server: string | null;
+    /**
+     * Method of MCP, for example `tools/call`.
+     */
     mcp_method: string | null;
     /**
      * 499 when the client disconnected first.
      */
     status: number;
+    /**
+     * Code of the gateway's error; null: there was none.
+     */
     error_code: string | null;
     /**
      * As limits of type `tokens` count them.
      */
     tokens: number | null;
+    /**
+     * From the arrival of the request to the end of its answer.
+     */
     duration_ms: number;
     /**
      * Of all attempts at the provider.
      */
     upstream_ms: number | null;
+    /**
+     * Of a stream: the time until the first output of the model.
+     */
     first_token_ms: number | null;
+    /**
+     * How often the provider was called.
+     */
     upstream_attempts: number | null;
+    /**
+     * Finds the call in the gateway's log, and in traces.
+     */
     trace_id: string;
     /**
      * When it ended, in Unix seconds.
