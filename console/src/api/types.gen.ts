@@ -2248,6 +2248,14 @@ export type ListModelRoutesData = {
     path?: never;
     query?: {
         /**
+         * Part of the name, or of what else names the resource, in any case.
+         */
+        search?: string;
+        /**
+         * Only model routes of this workspace, by id or slug.
+         */
+        workspace_id?: string;
+        /**
          * The field to sort by; with `-` before it, in descending order.
          */
         sort?: 'created_at' | '-created_at' | 'updated_at' | '-updated_at' | 'name' | '-name' | 'slug' | '-slug';
@@ -2255,10 +2263,6 @@ export type ListModelRoutesData = {
          * Every model route is `active`.
          */
         status?: 'active';
-        /**
-         * Only model routes of this workspace, by id or slug.
-         */
-        workspace_id?: string;
         /**
          * The organisation to act in. Needed only with an administrator's token that grants several. A body may name it instead.
          */
@@ -2271,10 +2275,6 @@ export type ListModelRoutesData = {
          * Items on a page.
          */
         page_size?: number;
-        /**
-         * Part of the name, or of what else names the resource, in any case.
-         */
-        search?: string;
     };
     url: '/v1/model-routes';
 };
@@ -2399,6 +2399,10 @@ export type ListAuditLogsData = {
     path?: never;
     query?: {
         /**
+         * Part of the name, or of what else names the resource, in any case.
+         */
+        search?: string;
+        /**
          * The field to sort by; with `-` before it, in descending order.
          */
         sort?: 'created_at' | '-created_at';
@@ -2414,10 +2418,6 @@ export type ListAuditLogsData = {
          * Items on a page.
          */
         page_size?: number;
-        /**
-         * Part of the name, or of what else names the resource, in any case.
-         */
-        search?: string;
         /**
          * Unix seconds, inclusive.
          */
@@ -2496,6 +2496,14 @@ export type ListVirtualKeysData = {
     path?: never;
     query?: {
         /**
+         * Part of the name, or of what else names the resource, in any case.
+         */
+        search?: string;
+        /**
+         * Only virtual keys of this workspace, by id or slug.
+         */
+        workspace_id?: string;
+        /**
          * The field to sort by; with `-` before it, in descending order.
          */
         sort?: 'created_at' | '-created_at' | 'updated_at' | '-updated_at' | 'name' | '-name' | 'slug' | '-slug' | 'provider' | '-provider' | 'expires_at' | '-expires_at';
@@ -2503,10 +2511,6 @@ export type ListVirtualKeysData = {
          * Only virtual keys of this provider.
          */
         provider?: 'cohere' | 'voyage' | 'jina' | 'pinecone' | 'bedrock' | 'azure-ai' | 'openai' | 'azure-openai' | 'openai-compatible' | 'anthropic' | 'gemini' | 'groq' | 'mistral' | 'deepseek' | 'xai' | 'together' | 'fireworks' | 'openrouter' | 'ollama' | 'vllm' | 'lm-studio' | 'local';
-        /**
-         * Only virtual keys of this workspace, by id or slug.
-         */
-        workspace_id?: string;
         /**
          * Only those that are `active`, or only those that are `expired`.
          */
@@ -2527,10 +2531,6 @@ export type ListVirtualKeysData = {
          * Items on a page.
          */
         page_size?: number;
-        /**
-         * Part of the name, or of what else names the resource, in any case.
-         */
-        search?: string;
     };
     url: '/v1/virtual-keys';
 };
@@ -2822,6 +2822,10 @@ export type ListWorkspacesData = {
     path?: never;
     query?: {
         /**
+         * Part of the name, or of what else names the resource, in any case.
+         */
+        search?: string;
+        /**
          * The field to sort by; with `-` before it, in descending order.
          */
         sort?: 'created_at' | '-created_at' | 'updated_at' | '-updated_at' | 'name' | '-name' | 'slug' | '-slug';
@@ -2841,10 +2845,6 @@ export type ListWorkspacesData = {
          * Items on a page.
          */
         page_size?: number;
-        /**
-         * Part of the name, or of what else names the resource, in any case.
-         */
-        search?: string;
     };
     url: '/v1/workspaces';
 };
@@ -2899,6 +2899,10 @@ export type ListSecretReferencesData = {
     path?: never;
     query?: {
         /**
+         * Part of the name, or of what else names the resource, in any case.
+         */
+        search?: string;
+        /**
          * The field to sort by; with `-` before it, in descending order.
          */
         sort?: 'created_at' | '-created_at' | 'updated_at' | '-updated_at' | 'name' | '-name' | 'slug' | '-slug' | 'last_resolved_at' | '-last_resolved_at';
@@ -2930,10 +2934,6 @@ export type ListSecretReferencesData = {
          * Items on a page.
          */
         page_size?: number;
-        /**
-         * Part of the name, or of what else names the resource, in any case.
-         */
-        search?: string;
     };
     url: '/v1/secret-references';
 };
@@ -3070,6 +3070,14 @@ export type ListUsageLimitsData = {
     path?: never;
     query?: {
         /**
+         * Part of the name, or of what else names the resource, in any case.
+         */
+        search?: string;
+        /**
+         * Only usage limits of this workspace, by id or slug.
+         */
+        workspace_id?: string;
+        /**
          * The field to sort by; with `-` before it, in descending order.
          */
         sort?: 'created_at' | '-created_at' | 'updated_at' | '-updated_at' | 'name' | '-name' | 'slug' | '-slug' | 'credit_limit' | '-credit_limit';
@@ -3081,10 +3089,6 @@ export type ListUsageLimitsData = {
          * Only usage limits that count this unit.
          */
         type?: 'cost' | 'tokens';
-        /**
-         * Only usage limits of this workspace, by id or slug.
-         */
-        workspace_id?: string;
         /**
          * Only usage limits that refuse calls, or only those that count them.
          */
@@ -3105,10 +3109,6 @@ export type ListUsageLimitsData = {
          * Items on a page.
          */
         page_size?: number;
-        /**
-         * Part of the name, or of what else names the resource, in any case.
-         */
-        search?: string;
     };
     url: '/v1/policies/usage-limits';
 };
@@ -3468,13 +3468,13 @@ export type ListUsageLimitEntitiesData = {
     };
     query?: {
         /**
-         * `exhausted` groups have reached the limit, or refused a call that did not fit into the rest.
-         */
-        status?: 'active' | 'exhausted';
-        /**
          * Part of the value key.
          */
         search?: string;
+        /**
+         * `exhausted` groups have reached the limit, or refused a call that did not fit into the rest.
+         */
+        status?: 'active' | 'exhausted';
         /**
          * Number of the page, from 0.
          */
@@ -3636,6 +3636,18 @@ export type ListApiKeysData = {
     path?: never;
     query?: {
         /**
+         * Part of the name, or of what else names the resource, in any case.
+         */
+        search?: string;
+        /**
+         * Only keys of this workspace, by id or slug.
+         */
+        workspace_id?: string;
+        /**
+         * Only keys of the user with this `user_id`.
+         */
+        user_id?: string;
+        /**
          * The field to sort by; with `-` before it, in descending order.
          */
         sort?: 'created_at' | '-created_at' | 'updated_at' | '-updated_at' | 'name' | '-name' | 'expires_at' | '-expires_at' | 'last_used_at' | '-last_used_at';
@@ -3647,14 +3659,6 @@ export type ListApiKeysData = {
          * Only keys of workspaces, or only those of the whole organisation.
          */
         level?: 'workspace' | 'organisation';
-        /**
-         * Only keys of this workspace, by id or slug.
-         */
-        workspace_id?: string;
-        /**
-         * Only keys of the user with this `user_id`.
-         */
-        user_id?: string;
         /**
          * Only keys that have this scope.
          */
@@ -3679,10 +3683,6 @@ export type ListApiKeysData = {
          * Items on a page.
          */
         page_size?: number;
-        /**
-         * Part of the name, or of what else names the resource, in any case.
-         */
-        search?: string;
     };
     url: '/v1/api-keys';
 };
@@ -4326,22 +4326,6 @@ export type RetrieveUsageReportData = {
          */
         group_by?: string;
         /**
-         * Only calls whose metadata has all names and values of this JSON object.
-         */
-        metadata?: string;
-        /**
-         * Start of the report in Unix seconds, inclusive. Default: the first whole hour of the 30 days before `to`.
-         */
-        from?: number;
-        /**
-         * End of the report in Unix seconds, exclusive. Default: now.
-         */
-        to?: number;
-        /**
-         * Length of the periods, in UTC. `none`: one period for the whole report.
-         */
-        bucket?: 'hour' | 'day' | 'month' | 'none';
-        /**
          * Only calls of this workspace, by id or slug.
          */
         workspace_id?: string;
@@ -4373,6 +4357,22 @@ export type RetrieveUsageReportData = {
          * Only calls of this tool of an MCP server.
          */
         mcp_tool?: string;
+        /**
+         * Only calls whose metadata has all names and values of this JSON object.
+         */
+        metadata?: string;
+        /**
+         * Start of the report in Unix seconds, inclusive. Default: the first whole hour of the 30 days before `to`.
+         */
+        from?: number;
+        /**
+         * End of the report in Unix seconds, exclusive. Default: now.
+         */
+        to?: number;
+        /**
+         * Length of the periods, in UTC. `none`: one period for the whole report.
+         */
+        bucket?: 'hour' | 'day' | 'month' | 'none';
         /**
          * The organisation to act in. Needed only with an administrator's token that grants several. A body may name it instead.
          */
@@ -4441,9 +4441,9 @@ export type ListLogsData = {
     path?: never;
     query?: {
         /**
-         * The field to sort by; with `-` before it, in descending order.
+         * Part of the name, or of what else names the resource, in any case.
          */
-        sort?: 'created_at' | '-created_at';
+        search?: string;
         /**
          * Only calls with this key (its id), or of this user of a token.
          */
@@ -4485,6 +4485,10 @@ export type ListLogsData = {
          */
         trace_id?: string;
         /**
+         * The field to sort by; with `-` before it, in descending order.
+         */
+        sort?: 'created_at' | '-created_at';
+        /**
          * Only calls with this status.
          */
         status?: number;
@@ -4508,10 +4512,6 @@ export type ListLogsData = {
          * Items on a page.
          */
         page_size?: number;
-        /**
-         * Part of the name, or of what else names the resource, in any case.
-         */
-        search?: string;
         /**
          * Unix seconds, inclusive.
          */
@@ -4574,6 +4574,14 @@ export type ListMcpServersData = {
     path?: never;
     query?: {
         /**
+         * Part of the name, or of what else names the resource, in any case.
+         */
+        search?: string;
+        /**
+         * Only servers of this workspace, by id or slug.
+         */
+        workspace_id?: string;
+        /**
          * The field to sort by; with `-` before it, in descending order.
          */
         sort?: 'created_at' | '-created_at' | 'updated_at' | '-updated_at' | 'name' | '-name' | 'slug' | '-slug';
@@ -4586,10 +4594,6 @@ export type ListMcpServersData = {
          */
         transport?: 'streamable_http' | 'sse';
         /**
-         * Only servers of this workspace, by id or slug.
-         */
-        workspace_id?: string;
-        /**
          * The organisation to act in. Needed only with an administrator's token that grants several. A body may name it instead.
          */
         organisation_id?: string;
@@ -4601,10 +4605,6 @@ export type ListMcpServersData = {
          * Items on a page.
          */
         page_size?: number;
-        /**
-         * Part of the name, or of what else names the resource, in any case.
-         */
-        search?: string;
     };
     url: '/v1/mcp-servers';
 };
@@ -5061,9 +5061,9 @@ export type ListMcpServerCallsData = {
     };
     query?: {
         /**
-         * The field to sort by; with `-` before it, in descending order.
+         * Part of the name, or of what else names the resource, in any case.
          */
-        sort?: 'created_at' | '-created_at';
+        search?: string;
         /**
          * Only calls of the user with this `user_id`.
          */
@@ -5072,6 +5072,10 @@ export type ListMcpServerCallsData = {
          * Only calls of this tool.
          */
         tool?: string;
+        /**
+         * The field to sort by; with `-` before it, in descending order.
+         */
+        sort?: 'created_at' | '-created_at';
         /**
          * Only calls that ended so.
          */
@@ -5092,10 +5096,6 @@ export type ListMcpServerCallsData = {
          * Items on a page.
          */
         page_size?: number;
-        /**
-         * Part of the name, or of what else names the resource, in any case.
-         */
-        search?: string;
         /**
          * Unix seconds, inclusive.
          */

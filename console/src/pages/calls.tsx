@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { listLogsOptions } from '../api/@tanstack/react-query.gen';
 import type { RequestLog } from '../api/types.gen';
-import { Page, SearchBox } from '../components/page';
+import { ListTools } from '../components/list-tools';
+import { Page } from '../components/page';
 import { type Column, Table } from '../components/table';
 import { Badge, type Tone } from '../components/ui/badge';
 import { Card } from '../components/ui/card';
-import { Select } from '../components/ui/field';
 import { dateTime, dollars, fromNow, whole } from '../lib/format';
 import { useListSearch } from '../lib/list-search';
 
@@ -16,6 +16,11 @@ const CLASSES: Readonly<Record<string, readonly [string, number]>> = {
   ok: ['Succeeded', 2],
   refused: ['Refused (4xx)', 4],
   failed: ['Failed (5xx)', 5],
+};
+
+const CHOICES = {
+  '': 'All calls',
+  ...Object.fromEntries(Object.entries(CLASSES).map(([key, [words]]) => [key, words])),
 };
 
 /** Calls of any kind, as they end. */
@@ -29,22 +34,7 @@ export function CallsPage() {
   });
   return (
     <Page title="Calls" intro="Calls of models, jobs and MCP servers, newest first. Prompts and answers are not kept.">
-      <div className="flex flex-wrap gap-2">
-        <SearchBox value={list.search ?? ''} onSearch={list.onSearch} />
-        <Select
-          aria-label="Status"
-          className="w-40"
-          value={list.status ?? ''}
-          onChange={({ target }) => list.onStatus(target.value)}
-        >
-          <option value="">All calls</option>
-          {Object.entries(CLASSES).map(([key, [title]]) => (
-            <option key={key} value={key}>
-              {title}
-            </option>
-          ))}
-        </Select>
-      </div>
+      <ListTools list={list} label="Status" value={list.status ?? ''} options={CHOICES} />
       <Card>
         <Table
           caption="Calls"

@@ -5,13 +5,13 @@ import { listApiKeysOptions } from '../api/@tanstack/react-query.gen';
 import { deleteApiKey, rotateApiKey } from '../api/sdk.gen';
 import type { ApiKey } from '../api/types.gen';
 import { Confirm } from '../components/confirm';
-import { Page, SearchBox } from '../components/page';
+import { ListTools } from '../components/list-tools';
+import { Page } from '../components/page';
 import { type Column, Table } from '../components/table';
 import { Badge } from '../components/ui/badge';
 import { Button } from '../components/ui/button';
 import { Card } from '../components/ui/card';
 import { Dialog } from '../components/ui/dialog';
-import { Select } from '../components/ui/field';
 import { dateTime, fromNow } from '../lib/format';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
@@ -19,6 +19,8 @@ import { KeySnippets } from './key-snippets';
 import { NewKey } from './new-key';
 
 type Act = { readonly kind: 'rotate' | 'delete'; readonly apiKey: ApiKey };
+
+const CHOICES = { '': 'All keys', active: 'Active', expired: 'Expired' };
 
 export function KeysPage() {
   const { may } = useLogin();
@@ -43,19 +45,7 @@ export function KeysPage() {
         )
       }
     >
-      <div className="flex flex-wrap gap-2">
-        <SearchBox value={list.search ?? ''} onSearch={list.onSearch} />
-        <Select
-          aria-label="State"
-          className="w-36"
-          value={status ?? ''}
-          onChange={({ target }) => list.onStatus(target.value)}
-        >
-          <option value="">All keys</option>
-          <option value="active">Active</option>
-          <option value="expired">Expired</option>
-        </Select>
-      </div>
+      <ListTools list={list} label="State" value={status ?? ''} options={CHOICES} />
       <Card>
         <Table
           caption="API keys"

@@ -5,13 +5,13 @@ import { listUsageLimitEntitiesOptions, retrieveUsageLimitOptions } from '../api
 import { archiveUsageLimit, resetUsageLimitEntity } from '../api/sdk.gen';
 import type { UsageEntity, UsageLimit } from '../api/types.gen';
 import { Confirm } from '../components/confirm';
-import { Page, SearchBox } from '../components/page';
+import { ListTools } from '../components/list-tools';
+import { Page } from '../components/page';
 import { ErrorNote, Loading } from '../components/states';
 import { type Column, Table } from '../components/table';
 import { Badge } from '../components/ui/badge';
 import { Button } from '../components/ui/button';
 import { Card } from '../components/ui/card';
-import { Select } from '../components/ui/field';
 import { Meter } from '../components/ui/meter';
 import { amount, dateTime, fromNow } from '../lib/format';
 import { useListSearch } from '../lib/list-search';
@@ -19,6 +19,8 @@ import { useLogin } from '../lib/login-context';
 import { describeCap, describeConditions } from './limits';
 
 const REFRESH_MS = 5_000;
+
+const CHOICES = { '': 'All groups', exhausted: 'Used up' };
 
 /** One limit with its groups: who has used how much, and who is blocked. */
 export function LimitPage() {
@@ -55,18 +57,7 @@ function Groups({ limit }: { readonly limit: UsageLimit }) {
         )
       }
     >
-      <div className="flex flex-wrap gap-2">
-        <SearchBox value={list.search ?? ''} onSearch={list.onSearch} />
-        <Select
-          aria-label="State"
-          className="w-36"
-          value={status ?? ''}
-          onChange={({ target }) => list.onStatus(target.value)}
-        >
-          <option value="">All groups</option>
-          <option value="exhausted">Used up</option>
-        </Select>
-      </div>
+      <ListTools list={list} label="State" value={status ?? ''} options={CHOICES} />
       <Card>
         <Table
           caption={`Groups of ${name}`}

@@ -4,12 +4,12 @@ import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { listUsageLimitsOptions } from '../api/@tanstack/react-query.gen';
 import type { UsageLimit } from '../api/types.gen';
-import { Page, SearchBox } from '../components/page';
+import { ListTools } from '../components/list-tools';
+import { Page } from '../components/page';
 import { type Column, Table } from '../components/table';
 import { Badge } from '../components/ui/badge';
 import { Button } from '../components/ui/button';
 import { Card } from '../components/ui/card';
-import { Select } from '../components/ui/field';
 import { Meter } from '../components/ui/meter';
 import { amount, fromNow } from '../lib/format';
 import { useListSearch } from '../lib/list-search';
@@ -68,6 +68,8 @@ const COLUMNS: readonly Column<UsageLimit>[] = [
   },
 ];
 
+const CHOICES = { active: 'Active', archived: 'Archived' };
+
 export function LimitsPage() {
   const { may } = useLogin();
   const list = useListSearch();
@@ -91,18 +93,7 @@ export function LimitsPage() {
         )
       }
     >
-      <div className="flex flex-wrap gap-2">
-        <SearchBox value={list.search ?? ''} onSearch={list.onSearch} />
-        <Select
-          aria-label="State"
-          className="w-36"
-          value={status}
-          onChange={({ target }) => list.onStatus(target.value === 'archived' ? 'archived' : '')}
-        >
-          <option value="active">Active</option>
-          <option value="archived">Archived</option>
-        </Select>
-      </div>
+      <ListTools list={list} label="State" value={status} options={CHOICES} />
       <Card>
         <Table
           caption="Limits"

@@ -9,10 +9,10 @@ import { updateMcpServerTools } from '../api/sdk.gen';
 import type { McpCall, McpServerTool } from '../api/types.gen';
 import { Page } from '../components/page';
 import { Empty, ErrorNote, Loading } from '../components/states';
+import { ListChoice } from '../components/list-tools';
 import { type Column, Table } from '../components/table';
 import { Badge, type Tone } from '../components/ui/badge';
 import { Card } from '../components/ui/card';
-import { Select } from '../components/ui/field';
 import { dateTime, fromNow } from '../lib/format';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
@@ -26,6 +26,10 @@ const OUTCOMES: Readonly<Record<McpCall['outcome'], readonly [Tone, string]>> = 
   rpc_error: ['bad', 'server refused'],
   gateway_error: ['warn', 'gateway refused'],
   unknown: ['plain', 'answer not seen'],
+};
+const CHOICES = {
+  '': 'All outcomes',
+  ...Object.fromEntries(Object.entries(OUTCOMES).map(([key, [, words]]) => [key, words])),
 };
 
 /** One MCP server: its tools, and what was called. */
@@ -56,24 +60,7 @@ function Calls({ serverId }: { readonly serverId: string }) {
     placeholderData: (previous) => previous,
   });
   return (
-    <Card
-      title="Calls"
-      side={
-        <Select
-          aria-label="Outcome"
-          className="w-44"
-          value={outcome ?? ''}
-          onChange={({ target }) => list.onStatus(target.value)}
-        >
-          <option value="">All outcomes</option>
-          {Object.entries(OUTCOMES).map(([key, [, word]]) => (
-            <option key={key} value={key}>
-              {word}
-            </option>
-          ))}
-        </Select>
-      }
-    >
+    <Card title="Calls" side={<ListChoice list={list} label="Outcome" value={outcome ?? ''} options={CHOICES} />}>
       <Table
         caption="Calls"
         columns={CALL_COLUMNS}

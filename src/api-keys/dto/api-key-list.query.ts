@@ -1,7 +1,6 @@
-import { IsIn, IsString, Length } from 'class-validator';
+import { IsIn } from 'class-validator';
 import { SCOPES, type Scope } from '../../access/scopes.js';
-import { ExpirableListQuery, IsSort, IsWorkspaceFilter } from '../../common/pagination/list.query.js';
-import { IsStorable } from '../../common/validation/is-storable.decorator.js';
+import { ExpirableListQuery, IsSort, IsTextFilter } from '../../common/pagination/list.query.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
 
 export class ApiKeyListQuery extends ExpirableListQuery {
@@ -16,14 +15,11 @@ export class ApiKeyListQuery extends ExpirableListQuery {
   readonly level?: 'workspace' | 'organisation';
 
   /** Only keys of this workspace, by id or slug. */
-  @IsWorkspaceFilter()
+  @IsTextFilter()
   readonly workspace_id?: string;
 
   /** Only keys of the user with this `user_id`. */
-  @Optional()
-  @IsString()
-  @Length(1, 255)
-  @IsStorable()
+  @IsTextFilter()
   readonly user_id?: string;
 
   /** Only keys that have this scope. */

@@ -9,6 +9,7 @@ import {
 } from '../../gateway/deferred/deferred-meter.js';
 import { ProviderFiles, unreadableReason } from '../../gateway/deferred/provider-files.js';
 import { JobReader } from '../../gateway/deferred/job-reader.js';
+import { MeteredJobs } from '../../gateway/deferred/metered-jobs.js';
 import type { ProviderContext } from '../../gateway/provider-context.decorator.js';
 import { usedIds } from '../../gateway/relay/object-ids.js';
 import { OfferedEndpoints } from '../../upstream/providers/offered-endpoints.js';
@@ -33,21 +34,26 @@ export class BatchMeter implements DeferredMeter {
   readonly operation = 'batches.create';
   readonly kind = 'batch';
   readonly mode = 'batch';
+  readonly #jobs: MeteredJobs;
 
   constructor(
-    private readonly reader: JobReader,
     private readonly files: ProviderFiles,
+    reader: JobReader,
     meters: DeferredMeters,
     offered: OfferedEndpoints,
   ) {
     meters.add(this);
-    const metered = BATCH_PROVIDERS.filter(({ slug }) => this.isMeteredAt(slug));
-    offered.add(metered.map(({ slug: provider }) => ({ endpoint: ENDPOINT, provider, isMetered: true })));
+    this.#jobs = new MeteredJobs(
+      reader,
+      offered,
+      { endpoint: ENDPOINT, path: '/batches', area: 'batches' },
+      BATCH_PROVIDERS,
+    );
   }
 
   /** Others keep the lines of a batch in the customer's own storage. */
   isMeteredAt(provider: string): boolean {
-    return BATCH_PROVIDERS.some(({ kind, slug }) => kind === 'relay' && slug === provider);
+    return this.#jobs.areMeteredAt(provider);
   }
 
   async planOf(context: ProviderContext, body: JsonObject): Promise<JobPlan> {
@@ -76,10 +82,7 @@ export class BatchMeter implements DeferredMeter {
   }
 
   async read(context: ProviderContext, upstreamId: string | null): Promise<readonly JsonObject[]> {
-    const found = await this.reader.read(context, '/batches', upstreamId, 'batches');
-    const provider = BATCH_PROVIDERS.find(({ slug }) => slug === context.virtualKey.provider.slug);
-    const { normalise = asItIs } = provider?.kind === 'relay' ? provider : {};
-    return found.map(normalise);
+    return this.#jobs.read(context, upstreamId);
   }
 
   isOver({ status }: JsonObject): boolean {
@@ -100,8 +103,4 @@ export class BatchMeter implements DeferredMeter {
     await this.files.eachLine(context, fileId, MAX_RESULT_MS, (line) => usage.addLine(line));
     return usage.done;
   }
-}
-
-function asItIs(batch: JsonObject): JsonObject {
-  return batch;
 }

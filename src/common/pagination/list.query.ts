@@ -10,12 +10,15 @@ import { PageQuery } from './page.query.js';
 /** Newest first. */
 const DEFAULT_SORT = '-created_at';
 
+/** Only what has this text in its field. @param max characters */
+export function IsTextFilter(max = 255): PropertyDecorator {
+  const schema = ApiPropertyOptional({ type: 'string', minLength: 1, maxLength: max });
+  return applyDecorators(Optional(), IsString(), Length(1, max), IsStorable(), schema);
+}
+
 export class SearchQuery {
   /** Part of the name, or of what else names the resource, in any case. */
-  @Optional()
-  @IsString()
-  @Length(1, 255)
-  @IsStorable()
+  @IsTextFilter()
   readonly search?: string;
 }
 
@@ -56,9 +59,4 @@ export function IsSortOf(...fields: readonly string[]): PropertyDecorator {
     IsIn(all),
     ApiPropertyOptional({ type: 'string', enum: all, default: DEFAULT_SORT, description }),
   );
-}
-
-/** Only the resources of this workspace, by id or slug. */
-export function IsWorkspaceFilter(): PropertyDecorator {
-  return applyDecorators(Optional(), IsString(), Length(1, 255), IsStorable());
 }

@@ -9,6 +9,7 @@ import {
   type JobPlan,
 } from '../../gateway/deferred/deferred-meter.js';
 import { JobReader } from '../../gateway/deferred/job-reader.js';
+import { MeteredJobs } from '../../gateway/deferred/metered-jobs.js';
 import { ProviderFiles, unreadableReason } from '../../gateway/deferred/provider-files.js';
 import type { ProviderContext } from '../../gateway/provider-context.decorator.js';
 import { usedIds } from '../../gateway/relay/object-ids.js';
@@ -37,20 +38,25 @@ export class FineTuningMeter implements DeferredMeter {
   readonly operation = 'fine_tuning.jobs.create';
   readonly kind = 'fine_tuning.job';
   readonly mode = 'standard';
+  readonly #jobs: MeteredJobs;
 
   constructor(
-    private readonly reader: JobReader,
     private readonly files: ProviderFiles,
+    reader: JobReader,
     meters: DeferredMeters,
     offered: OfferedEndpoints,
   ) {
     meters.add(this);
-    const metered = FINE_TUNING_PROVIDERS.filter(({ slug }) => this.isMeteredAt(slug));
-    offered.add(metered.map(({ slug: provider }) => ({ endpoint: ENDPOINT, provider, isMetered: true })));
+    this.#jobs = new MeteredJobs(
+      reader,
+      offered,
+      { endpoint: ENDPOINT, path: '/fine_tuning/jobs', area: 'fine_tuning.jobs' },
+      FINE_TUNING_PROVIDERS,
+    );
   }
 
   isMeteredAt(provider: string): boolean {
-    return FINE_TUNING_PROVIDERS.some(({ kind, slug }) => kind === 'relay' && slug === provider);
+    return this.#jobs.areMeteredAt(provider);
   }
 
   async planOf(context: ProviderContext, body: JsonObject): Promise<JobPlan> {
@@ -84,10 +90,7 @@ export class FineTuningMeter implements DeferredMeter {
   }
 
   async read(context: ProviderContext, upstreamId: string | null): Promise<readonly JsonObject[]> {
-    const found = await this.reader.read(context, '/fine_tuning/jobs', upstreamId, 'fine_tuning.jobs');
-    const provider = FINE_TUNING_PROVIDERS.find(({ slug }) => slug === context.virtualKey.provider.slug);
-    const { normalise = asItIs } = provider?.kind === 'relay' ? provider : {};
-    return found.map(normalise);
+    return this.#jobs.read(context, upstreamId);
   }
 
   isOver({ status }: JsonObject): boolean {
@@ -117,8 +120,4 @@ function epochsIn(body: JsonObject): number | undefined {
 function valuesOf(body: unknown, name: string): readonly unknown[] {
   if (!isObject(body)) return [];
   return Object.entries(body).flatMap(([field, value]) => (isNamed(field, name) ? [value] : valuesOf(value, name)));
-}
-
-function asItIs(job: JsonObject): JsonObject {
-  return job;
 }

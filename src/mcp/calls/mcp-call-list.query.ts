@@ -1,25 +1,18 @@
 import { IntersectionType } from '@nestjs/swagger';
-import { IsIn, IsInt, IsString, Length, Max, Min } from 'class-validator';
-import { IsSortOf, ListQuery } from '../../common/pagination/list.query.js';
+import { IsIn, IsInt, Max, Min } from 'class-validator';
+import { IsSortOf, IsTextFilter, ListQuery } from '../../common/pagination/list.query.js';
 import { TimeRangeQuery } from '../../common/pagination/time-range.query.js';
 import { ToNumber } from '../../common/validation/conversion.decorators.js';
-import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
 import { CALL_OUTCOMES, type CallOutcome } from './call-outcome.js';
 
 export class McpCallListQuery extends IntersectionType(ListQuery, TimeRangeQuery) {
   /** Only calls of the user with this `user_id`. */
-  @Optional()
-  @IsString()
-  @Length(1, 255)
-  @IsStorable()
+  @IsTextFilter()
   readonly user_id?: string;
 
   /** Only calls of this tool. */
-  @Optional()
-  @IsString()
-  @Length(1, 255)
-  @IsStorable()
+  @IsTextFilter()
   readonly tool?: string;
 
   /** Only calls that ended so. */

@@ -1,5 +1,5 @@
 import { IsIn } from 'class-validator';
-import { IsSort, IsWorkspaceFilter, ListQuery } from '../../common/pagination/list.query.js';
+import { IsSort, IsTextFilter, ListQuery } from '../../common/pagination/list.query.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
 
 export class ModelRouteListQuery extends ListQuery {
@@ -9,7 +9,7 @@ export class ModelRouteListQuery extends ListQuery {
   readonly status?: 'active';
 
   /** Only model routes of this workspace, by id or slug. */
-  @IsWorkspaceFilter()
+  @IsTextFilter()
   readonly workspace_id?: string;
 
   @IsSort('name', 'slug')

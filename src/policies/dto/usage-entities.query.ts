@@ -1,6 +1,6 @@
-import { IsIn, IsString, Length } from 'class-validator';
+import { IsIn } from 'class-validator';
+import { IsTextFilter } from '../../common/pagination/list.query.js';
 import { PageQuery } from '../../common/pagination/page.query.js';
-import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
 
 export class UsageEntitiesQuery extends PageQuery {
@@ -10,9 +10,6 @@ export class UsageEntitiesQuery extends PageQuery {
   readonly status?: 'active' | 'exhausted';
 
   /** Part of the value key. */
-  @Optional()
-  @IsString()
-  @Length(1, 255)
-  @IsStorable()
+  @IsTextFilter()
   readonly search?: string;
 }

@@ -1,6 +1,6 @@
 import { IsIn } from 'class-validator';
 import type { UsageUnit } from '../../common/money/units.js';
-import { IsSort, IsWorkspaceFilter, ListQuery } from '../../common/pagination/list.query.js';
+import { IsSort, IsTextFilter, ListQuery } from '../../common/pagination/list.query.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
 import { ENFORCEMENTS, type Enforcement, POLICY_STATUSES, type PolicyStatus } from '../usage-policy.entity.js';
 
@@ -16,7 +16,7 @@ export class UsageLimitListQuery extends ListQuery {
   readonly type?: UsageUnit;
 
   /** Only usage limits of this workspace, by id or slug. */
-  @IsWorkspaceFilter()
+  @IsTextFilter()
   readonly workspace_id?: string;
 
   /** Only usage limits that refuse calls, or only those that count them. */

@@ -1,79 +1,51 @@
 import { IntersectionType } from '@nestjs/swagger';
-import { IsInt, IsString, Length, Max, Min } from 'class-validator';
-import { IsSortOf, IsWorkspaceFilter, ListQuery } from '../../common/pagination/list.query.js';
+import { IsInt, Max, Min } from 'class-validator';
+import { IsSortOf, IsTextFilter, ListQuery } from '../../common/pagination/list.query.js';
 import { TimeRangeQuery } from '../../common/pagination/time-range.query.js';
 import { ToNumber } from '../../common/validation/conversion.decorators.js';
-import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
 
 const MAX_INTEGER = 2 ** 31 - 1;
 
 export class RequestLogListQuery extends IntersectionType(ListQuery, TimeRangeQuery) {
   /** Only calls with this key (its id), or of this user of a token. */
-  @Optional()
-  @IsString()
-  @Length(1, 255)
-  @IsStorable()
+  @IsTextFilter()
   readonly actor_id?: string;
 
   /** Only calls of this user. */
-  @Optional()
-  @IsString()
-  @Length(1, 255)
-  @IsStorable()
+  @IsTextFilter()
   readonly user_id?: string;
 
   /** Only calls of this session (`metadata.session`). */
-  @Optional()
-  @IsString()
-  @Length(1, 255)
-  @IsStorable()
+  @IsTextFilter()
   readonly session?: string;
 
   /** Only calls in this workspace, by id or slug. */
-  @IsWorkspaceFilter()
+  @IsTextFilter()
   readonly workspace_id?: string;
 
   /** Only calls of this route, for example `/v1/rerank`. */
-  @Optional()
-  @IsString()
-  @Length(1, 255)
-  @IsStorable()
+  @IsTextFilter()
   readonly route?: string;
 
   /** Only calls of this model, as the caller named it. */
-  @Optional()
-  @IsString()
-  @Length(1, 255)
-  @IsStorable()
+  @IsTextFilter()
   readonly model?: string;
 
   /** Only calls to this provider. */
-  @Optional()
-  @IsString()
-  @Length(1, 64)
-  @IsStorable()
+  @IsTextFilter(64)
   readonly provider?: string;
 
   /** Only calls with this virtual key, by slug. */
-  @Optional()
-  @IsString()
-  @Length(1, 255)
-  @IsStorable()
+  @IsTextFilter()
   readonly virtual_key?: string;
 
   /** Only calls to this MCP server, by slug. */
-  @Optional()
-  @IsString()
-  @Length(1, 255)
-  @IsStorable()
+  @IsTextFilter()
   readonly mcp_server?: string;
 
   /** Only calls of this trace. */
-  @Optional()
-  @IsString()
-  @Length(1, 128)
-  @IsStorable()
+  @IsTextFilter(128)
   readonly trace_id?: string;
 
   /** Only calls with this status. */

@@ -1,11 +1,11 @@
 import { ApiPropertyOptional, IntersectionType } from '@nestjs/swagger';
 import { Transform, type TransformFnParams } from 'class-transformer';
-import { IsIn, IsString, Length } from 'class-validator';
+import { IsIn } from 'class-validator';
+import { IsTextFilter } from '../../common/pagination/list.query.js';
 import { PageQuery } from '../../common/pagination/page.query.js';
 import { TimeRangeQuery } from '../../common/pagination/time-range.query.js';
 import { Items } from '../../common/validation/bounded-fields.js';
 import { IsMetadata } from '../../common/validation/is-metadata.decorator.js';
-import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
 import { type ReportKey, REPORT_KEYS_TEXT } from '../report-keys.js';
 import { IsReportKey } from './is-report-key.decorator.js';
@@ -50,59 +50,35 @@ export class UsageReportQuery extends IntersectionType(PageQuery, TimeRangeQuery
   readonly group_by?: ReportKey[];
 
   /** Only calls of this workspace, by id or slug. */
-  @Optional()
-  @IsString()
-  @Length(1, 255)
-  @IsStorable()
+  @IsTextFilter()
   readonly workspace_id?: string;
 
   /** Only calls with this API key, by id. */
-  @Optional()
-  @IsString()
-  @Length(1, 255)
-  @IsStorable()
+  @IsTextFilter()
   readonly api_key?: string;
 
   /** Only calls with this virtual key, by slug. */
-  @Optional()
-  @IsString()
-  @Length(1, 255)
-  @IsStorable()
+  @IsTextFilter()
   readonly virtual_key?: string;
 
   /** Only calls to this provider. */
-  @Optional()
-  @IsString()
-  @Length(1, 64)
-  @IsStorable()
+  @IsTextFilter(64)
   readonly provider?: string;
 
   /** Only calls to this model. */
-  @Optional()
-  @IsString()
-  @Length(1, 512)
-  @IsStorable()
+  @IsTextFilter(512)
   readonly model?: string;
 
   /** Only calls of this operation, for example `rerank`. */
-  @Optional()
-  @IsString()
-  @Length(1, 64)
-  @IsStorable()
+  @IsTextFilter(64)
   readonly endpoint?: string;
 
   /** Only calls to this MCP server, by slug. */
-  @Optional()
-  @IsString()
-  @Length(1, 255)
-  @IsStorable()
+  @IsTextFilter()
   readonly mcp_server?: string;
 
   /** Only calls of this tool of an MCP server. */
-  @Optional()
-  @IsString()
-  @Length(1, 512)
-  @IsStorable()
+  @IsTextFilter(512)
   readonly mcp_tool?: string;
 
   /**

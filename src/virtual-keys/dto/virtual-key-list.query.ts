@@ -1,5 +1,5 @@
 import { IsIn } from 'class-validator';
-import { ExpirableListQuery, IsSort, IsWorkspaceFilter } from '../../common/pagination/list.query.js';
+import { ExpirableListQuery, IsSort, IsTextFilter } from '../../common/pagination/list.query.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
 import { PROVIDER_SLUGS, type ProviderSlug } from '../../upstream/providers/provider.types.js';
 
@@ -10,7 +10,7 @@ export class VirtualKeyListQuery extends ExpirableListQuery {
   readonly provider?: ProviderSlug;
 
   /** Only virtual keys of this workspace, by id or slug. */
-  @IsWorkspaceFilter()
+  @IsTextFilter()
   readonly workspace_id?: string;
 
   @IsSort('name', 'slug', 'provider', 'expires_at')

@@ -1,5 +1,5 @@
 import { IsIn } from 'class-validator';
-import { IsSort, IsWorkspaceFilter, ListQuery } from '../../common/pagination/list.query.js';
+import { IsSort, IsTextFilter, ListQuery } from '../../common/pagination/list.query.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
 import { SUBSCRIBABLE_EVENTS, type SubscribableEvent } from '../event-types.js';
 
@@ -15,7 +15,7 @@ export class WebhookListQuery extends ListQuery {
   readonly event?: SubscribableEvent;
 
   /** Only endpoints of this workspace, by id or slug. */
-  @IsWorkspaceFilter()
+  @IsTextFilter()
   readonly workspace_id?: string;
 
   @IsSort('url')

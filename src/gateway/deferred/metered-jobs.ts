@@ -1,0 +1,42 @@
+import type { JsonObject } from '../../common/json/read.js';
+import type { OfferedEndpoints } from '../../upstream/providers/offered-endpoints.js';
+import type { ProviderContext } from '../provider-context.decorator.js';
+import type { ResourceProvider } from '../relay/operation.types.js';
+import type { JobReader } from './job-reader.js';
+
+/** Where providers that speak OpenAI's API keep jobs of one kind. */
+interface JobPlace {
+  /** For policies and the ledger. */
+  readonly endpoint: string;
+  /** Of the list. */
+  readonly path: string;
+  /** The first words of the operations: `fine_tuning.jobs`. */
+  readonly area: string;
+}
+
+/** The jobs of one kind at the providers that speak OpenAI's API; others cannot be metered. */
+export class MeteredJobs {
+  readonly #providers: readonly Extract<ResourceProvider, { readonly kind: 'relay' }>[];
+
+  constructor(
+    private readonly reader: JobReader,
+    offered: OfferedEndpoints,
+    private readonly place: JobPlace,
+    providers: readonly ResourceProvider[],
+  ) {
+    this.#providers = providers.filter((provider) => provider.kind === 'relay');
+    offered.add(this.#providers.map(({ slug }) => ({ endpoint: place.endpoint, provider: slug, isMetered: true })));
+  }
+
+  areMeteredAt(provider: string): boolean {
+    return this.#providers.some(({ slug }) => slug === provider);
+  }
+
+  /** One job, as the API shows it; without an id, the newest ones. */
+  async read(context: ProviderContext, upstreamId: string | null): Promise<readonly JsonObject[]> {
+    const found = await this.reader.read(context, this.place.path, upstreamId, this.place.area);
+    const provider = this.#providers.find(({ slug }) => slug === context.virtualKey.provider.slug);
+    const normalise = provider?.normalise;
+    return normalise === undefined ? found : found.map(normalise);
+  }
+}
