@@ -20,6 +20,7 @@ const FRACTIONS = [
   'credit_limit',
   'current_usage',
   'headroom',
+  'min_budget_left',
   'priority',
   'relevance_score',
   'reserved',

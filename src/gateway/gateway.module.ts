@@ -18,6 +18,7 @@ import { ProviderJobStore } from './deferred/provider-job.store.js';
 import { Isolation } from './relay/isolation.js';
 import { ProviderObject } from './relay/provider-object.entity.js';
 import { RelayService } from './relay/relay.service.js';
+import { LimitStates } from './routing/limit-states.js';
 import { RoutedCalls } from './routing/routed-calls.js';
 import { ProviderCallService } from './provider-call.service.js';
 import { CallPrices, UsageMeter } from './usage-meter.js';
@@ -43,6 +44,7 @@ import { VirtualKeyFinder } from './virtual-key.finder.js';
     JobCharges,
     JobKeeper,
     JobReader,
+    LimitStates,
     ProviderCallService,
     ProviderFiles,
     ProviderJobStore,

@@ -6,9 +6,11 @@ import { Clock } from '../common/time/clock.js';
 import { type UsableVirtualKey, VirtualKeyCache } from '../virtual-keys/virtual-key.cache.js';
 import { VirtualKeyStore } from '../virtual-keys/virtual-key.store.js';
 import { type KnownRoute, ModelRouteCache } from '../model-routes/model-route.cache.js';
-import type { ModelTarget } from '../model-routes/model-route.entity.js';
 import { TargetHealth } from '../model-routes/target-health.js';
 import { inTurn } from '../model-routes/target-order.js';
+import type { KnownTarget, RoutedCall } from '../model-routes/target-terms.js';
+import { canonicalModel, modelAliases } from '../usage/model-names.js';
+import { LimitStates } from './routing/limit-states.js';
 import { assertVirtualKeyAllowed, mayUse, mayUseModel, mayUseRoute } from '../model-routes/model-access.js';
 
 const HEADER = 'x-gateway-virtual-key';
@@ -18,14 +20,12 @@ const MAX_NAMES = 20;
 
 /** Of a model route, what its calls depend on. */
 export interface UsedRoute extends Pick<KnownRoute, 'name' | 'output'> {
+  readonly call: RoutedCall;
   /** That takes the call. */
-  readonly target: ModelTarget;
+  readonly target: KnownTarget;
   /** Those that take it when this one fails, in their turn. */
-  readonly others: readonly ModelTarget[];
+  readonly others: readonly KnownTarget[];
 }
-
-/** What calls that should go to the same target have in common; undefined: they may go to any. */
-type Affinity = () => string | undefined;
 
 /** Where a request goes. */
 export interface Destination {
@@ -54,13 +54,13 @@ export class VirtualKeyFinder {
     private readonly store: VirtualKeyStore,
     private readonly routes: ModelRouteCache,
     private readonly health: TargetHealth,
+    private readonly limits: LimitStates,
     private readonly clock: Clock,
   ) {}
 
   /**
    * @param slug of the header
    * @param model as the caller wrote it
-   * @param affinity asked where the model is a model route
    * @throws GatewayError `virtual_key_required`, `virtual_key_not_found`, `model_not_found`, `model_not_allowed`;
    * `validation_failed` where header and model name two virtual keys
    */
@@ -68,17 +68,17 @@ export class VirtualKeyFinder {
     principal: Principal,
     slug: string | undefined,
     model: string | undefined,
-    affinity: Affinity,
+    call: RoutedCall,
   ): MaybePromise<Destination> {
     const prefixed = model === undefined ? undefined : readPrefix(model);
     if (slug !== undefined) return this.byHeader(principal, slug, model, prefixed);
-    if (prefixed === undefined) return this.byName(principal, model, affinity);
+    if (prefixed === undefined) return this.byName(principal, model, call);
     return chain(this.virtualKeys.find(principal, prefixed.slug, this.now()), (virtualKey) => {
       if (virtualKey !== undefined && (prefixed.isCertain || mayUse(principal, virtualKey))) {
         assertVirtualKeyAllowed(principal, virtualKey, 'model');
         return { virtualKey, model: prefixed.model };
       }
-      return prefixed.isCertain ? this.refuse(principal) : this.byName(principal, model, affinity);
+      return prefixed.isCertain ? this.refuse(principal) : this.byName(principal, model, call);
     });
   }
 
@@ -102,15 +102,16 @@ export class VirtualKeyFinder {
   }
 
   /** A model without a virtual key: the name of a model route, or of a model of the default. */
-  private byName(principal: Principal, model: string | undefined, affinity: Affinity): MaybePromise<Destination> {
+  private byName(principal: Principal, model: string | undefined, call: RoutedCall): MaybePromise<Destination> {
     if (model === undefined) return this.byDefault(principal, model);
     return chain(this.routes.find(principal, model, this.now()), (route) => {
       if (route === undefined) return this.byDefault(principal, model);
       const now = this.now();
-      const isHealthy = (target: ModelTarget): boolean => this.health.isHealthy(target, now);
-      const common = route.targets.some(({ weight }) => weight !== undefined) ? affinity() : undefined;
-      const targets = inTurn(route.targets, { isHealthy, affinity: common, random: Math.random });
-      return this.firstUsable(principal, route, targets);
+      const isHealthy = (target: KnownTarget): boolean => this.health.isHealthy(target, now);
+      const affinity = route.targets.some(({ weight }) => weight !== undefined) ? call.affinity() : undefined;
+      const open = route.targets.filter(({ accepts }) => accepts?.(call) ?? true);
+      const targets = inTurn(open, { isHealthy, affinity, random: Math.random });
+      return this.firstUsable(principal, { ...route, call }, targets);
     });
   }
 
@@ -120,8 +121,8 @@ export class VirtualKeyFinder {
    */
   async firstUsable(
     principal: Principal,
-    { name, output }: Pick<KnownRoute, 'name' | 'output'>,
-    targets: readonly ModelTarget[],
+    { name, output, call }: Pick<UsedRoute, 'name' | 'output' | 'call'>,
+    targets: readonly KnownTarget[],
   ): Promise<Destination> {
     let failure: GatewayError | undefined;
     for (const [index, target] of targets.entries()) {
@@ -129,9 +130,13 @@ export class VirtualKeyFinder {
       try {
         const virtualKey = await this.virtualKeys.findById(principal, virtualKeyId, this.now());
         if (virtualKey === undefined) continue;
-        if (mayUse(principal, virtualKey) && mayUseModel(principal, virtualKey, model, name))
-          return { virtualKey, model, route: { name, output, target, others: targets.slice(index + 1) } };
-        failure ??= new GatewayError('model_not_allowed', { param: 'model' });
+        if (!mayUse(principal, virtualKey) || !mayUseModel(principal, virtualKey, model, name)) {
+          failure ??= new GatewayError('model_not_allowed', { param: 'model' });
+          continue;
+        }
+        if (target.minBudgetLeft !== undefined && !(await this.hasBudget(principal, virtualKey, target, call)))
+          continue;
+        return { virtualKey, model, route: { name, output, call, target, others: targets.slice(index + 1) } };
       } catch (error) {
         // Its credential cannot be read.
         if (!(error instanceof GatewayError) || error.code !== 'secret_unavailable') throw error;
@@ -139,8 +144,19 @@ export class VirtualKeyFinder {
       }
     }
     const message =
-      'The virtual keys of this model route cannot be used: they are expired, deleted or of other workspaces.';
+      'No target of this model route takes this call: its conditions are not met, or its virtual key is expired, deleted or of another workspace.';
     throw failure ?? new GatewayError('model_not_found', { param: 'model', message });
+  }
+
+  private async hasBudget(
+    { organisationId }: Principal,
+    { slug, provider }: UsableVirtualKey,
+    { model, minBudgetLeft = 0 }: KnownTarget,
+    call: RoutedCall,
+  ): Promise<boolean> {
+    const names = { virtual_key: slug, provider: provider.slug, model: canonicalModel(provider.slug, model) };
+    const facts = { ...call.attributes(), ...names, modelAliases: modelAliases(provider.slug, model) };
+    return this.limits.haveLeft(organisationId, facts, minBudgetLeft);
   }
 
   private byDefault(principal: Principal, model: string | undefined): MaybePromise<Destination> {

@@ -8,7 +8,7 @@ import { withMember } from '../common/json/scan.js';
 import { contextOf } from '../telemetry/request-context.js';
 import type { UsableVirtualKey } from '../virtual-keys/virtual-key.cache.js';
 import { assertModelAllowed } from '../model-routes/model-access.js';
-import { affinityOf, noteDestination, tellDestination } from './routing/destination.js';
+import { noteDestination, RequestOfRoute, tellDestination } from './routing/destination.js';
 import { type UsedRoute, VirtualKeyFinder } from './virtual-key.finder.js';
 
 declare module 'express-serve-static-core' {
@@ -40,9 +40,8 @@ export class VirtualKeyGuard implements CanActivate {
     if (principal === undefined) throw new Error('the virtual key guard ran before the caller was known');
     const named = namedModel(request.body);
     const slug = gatewayHeader(request.headers, 'virtual-key');
-    const affinity = (): string | undefined => affinityOf(request);
     const answer = context.getArgByIndex<Response>(1);
-    return chain(this.finder.find(principal, slug, named, affinity), (found) => {
+    return chain(this.finder.find(principal, slug, named, new RequestOfRoute(request, principal, named)), (found) => {
       const { virtualKey, model, route } = found;
       if (model !== undefined && model !== named) rename(request, model);
       request.virtualKey = virtualKey;

@@ -2,15 +2,15 @@ import { Injectable } from '@nestjs/common';
 import type { Tenant } from '../access/principal.js';
 import { type MaybePromise, chain } from '../common/maybe-promise.js';
 import { StaleWhileRevalidateCache } from '../database/stale-while-revalidate.cache.js';
-import type { ModelTarget } from './model-route.entity.js';
 import { ModelRouteStore } from './model-route.store.js';
+import { compileTarget, type KnownTarget } from './target-terms.js';
 
 /** A model route, for a call. */
 export interface KnownRoute {
   readonly workspaceId: string | null;
   readonly name: string;
   /** In the order in which they are tried. */
-  readonly targets: readonly ModelTarget[];
+  readonly targets: readonly KnownTarget[];
   readonly output: RouteOutput;
   readonly createdAt: Date;
 }
@@ -35,7 +35,7 @@ export class ModelRouteCache extends StaleWhileRevalidateCache<KnownRoutes> {
       for (const row of await store.all(organisationId)) {
         const { workspaceId, name, targets, createdAt, maxOutputTokens, clampOutput } = row;
         const output = { maxTokens: maxOutputTokens, isClamped: clampOutput };
-        const route = { workspaceId, name, targets: inOrder(targets), output, createdAt };
+        const route = { workspaceId, name, targets: inOrder(targets.map(compileTarget)), output, createdAt };
         const known = routes.get(name);
         if (known === undefined) routes.set(name, [route]);
         else known.push(route);
@@ -64,6 +64,6 @@ function meant(routes: readonly KnownRoute[], { workspaceId }: Tenant): KnownRou
   return shared ?? (routes.length === 1 ? routes[0] : undefined);
 }
 
-function inOrder(targets: readonly ModelTarget[]): readonly ModelTarget[] {
+function inOrder(targets: readonly KnownTarget[]): readonly KnownTarget[] {
   return targets.toSorted((one, other) => one.order - other.order);
 }

@@ -1,4 +1,5 @@
 import { Column, CreateDateColumn, Entity, ForeignKey, Index, PrimaryGeneratedColumn, UpdateDateColumn } from 'typeorm';
+import type { Condition } from '../policies/conditions.js';
 
 /** A model of a virtual key. */
 export interface ModelTarget {
@@ -13,6 +14,12 @@ export interface ModelTarget {
   readonly order: number;
   /** Its share of the calls, among those of the same order; absent on all of these: the first takes them. */
   readonly weight?: number;
+  /** That a call must meet for this target; absent: it takes every call. */
+  readonly conditions?: readonly Condition[];
+  readonly minEstimatedTokens?: number;
+  readonly maxEstimatedTokens?: number;
+  /** The least share, from 0 to 1, that the usage limits of a call must have left. */
+  readonly minBudgetLeft?: number;
 }
 
 /** A name of a model that leads to a model of a virtual key. */

@@ -1,4 +1,6 @@
+import { ApiProperty } from '@nestjs/swagger';
 import { toUnixSeconds } from '../common/time/unix-time.js';
+import { TargetConditionDto } from './dto/target-condition.dto.js';
 import type { ModelRoute } from './model-route.entity.js';
 
 export class ModelTargetResponse {
@@ -12,6 +14,16 @@ export class ModelTargetResponse {
   readonly order: number;
   /** Its share of the calls, among those of the same order; null: 1 beside others that have one, else the list decides. */
   readonly weight: number | null;
+  /** All that a call must meet for this target; an empty list: it takes every call. */
+  @ApiProperty({ type: [TargetConditionDto] })
+  readonly conditions: readonly TargetConditionDto[];
+  /** Calls with fewer tokens, as estimated, go to other targets; null: it has no least. */
+  readonly min_estimated_tokens: number | null;
+  /** Calls with more tokens, as estimated, go to other targets; null: it has no most. */
+  readonly max_estimated_tokens: number | null;
+  /** Calls whose usage limits have a smaller share left go to other targets; null: it takes them too. */
+  @ApiProperty({ format: 'double' })
+  readonly min_budget_left: number | null;
 }
 
 export class ModelRouteResponse {
@@ -51,12 +63,16 @@ export function toModelRouteResponse(row: ModelRoute): ModelRouteResponse {
     workspace_id: row.workspaceId,
     name: row.name,
     description: row.description,
-    targets: row.targets.map(({ virtualKey, model, baseModel = null, order, weight = null }) => ({
-      virtual_key: virtualKey,
-      model,
-      base_model: baseModel,
-      order,
-      weight,
+    targets: row.targets.map((target) => ({
+      virtual_key: target.virtualKey,
+      model: target.model,
+      base_model: target.baseModel ?? null,
+      order: target.order,
+      weight: target.weight ?? null,
+      conditions: target.conditions ?? [],
+      min_estimated_tokens: target.minEstimatedTokens ?? null,
+      max_estimated_tokens: target.maxEstimatedTokens ?? null,
+      min_budget_left: target.minBudgetLeft ?? null,
     })),
     max_output_tokens: row.maxOutputTokens,
     clamp_output: row.clampOutput,

@@ -107,17 +107,26 @@ export class ModelRoutesService {
     const problems = given.flatMap((target, index) => {
       const { virtual_key: ref } = target;
       const found = known.get(ref);
-      if (found !== undefined) return problemsOfBase(target, found.provider, index);
+      if (found !== undefined)
+        return [...problemsOfBase(target, found.provider, index), ...problemsOfSize(target, index)];
       if (kept.some(({ virtualKey }) => virtualKey === ref)) return [];
       return [
         fieldError(`targets.${index}.virtual_key`, 'must be a virtual key that the callers of the route can use'),
       ];
     });
     throwIfInvalid(problems);
-    return given.flatMap(({ virtual_key: ref, model, base_model: base, order = 0, weight: share }) => {
+    return given.flatMap((target) => {
+      const { virtual_key: ref, model, order = 0, conditions = [] } = target;
       const found = known.get(ref) ?? kept.map(nameOf).find(({ slug }) => slug === ref);
       if (found === undefined) return [];
-      const more = withoutUndefined({ baseModel: base ?? undefined, weight: share ?? undefined });
+      const more = withoutUndefined({
+        baseModel: target.base_model ?? undefined,
+        weight: target.weight ?? undefined,
+        conditions: conditions.length === 0 ? undefined : conditions,
+        minEstimatedTokens: target.min_estimated_tokens ?? undefined,
+        maxEstimatedTokens: target.max_estimated_tokens ?? undefined,
+        minBudgetLeft: target.min_budget_left ?? undefined,
+      });
       return [{ virtualKeyId: found.id, virtualKey: found.slug, model, order, ...more }];
     });
   }
@@ -160,6 +169,14 @@ function problemsOfBase(
   return [
     fieldError(`targets.${index}.base_model`, 'is only for private names, and the provider has a model of this name'),
   ];
+}
+
+function problemsOfSize(
+  { min_estimated_tokens: least, max_estimated_tokens: most }: ModelTargetDto,
+  index: number,
+): readonly FieldProblem[] {
+  if ((least ?? 0) <= (most ?? Infinity)) return [];
+  return [fieldError(`targets.${index}.max_estimated_tokens`, 'must not be below min_estimated_tokens')];
 }
 
 function nameOf({ virtualKeyId, virtualKey }: ModelTarget): { readonly id: string; readonly slug: string } {

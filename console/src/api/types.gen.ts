@@ -2091,6 +2091,21 @@ export type AuditLogEntry = {
     created_at: number;
 };
 
+export type TargetCondition = {
+    /**
+     * What is compared, among what is known before a call has a target: `metadata.tier`, `api_key` or `workspace_id`.
+     */
+    key: string;
+    /**
+     * One value, or several of which one must match. `*` matches any value; at the end of a value, it matches any rest.
+     */
+    value: string | Array<string>;
+    /**
+     * Values that never match, whatever `value` says.
+     */
+    excludes?: string | Array<string>;
+};
+
 export type ModelRouteHealth = {
     object: 'model-route-health';
     id: string;
@@ -2141,6 +2156,14 @@ export type ModelRouteList = {
 
 export type ModelTarget = {
     /**
+     * All that a call must meet for this target; an empty list: it takes every call.
+     */
+    conditions: Array<TargetCondition>;
+    /**
+     * Calls whose usage limits have a smaller share left go to other targets; null: it takes them too.
+     */
+    min_budget_left: number | null;
+    /**
      * Slug of the virtual key.
      */
     virtual_key: string;
@@ -2160,6 +2183,14 @@ export type ModelTarget = {
      * Its share of the calls, among those of the same order; null: 1 beside others that have one, else the list decides.
      */
     weight: number | null;
+    /**
+     * Calls with fewer tokens, as estimated, go to other targets; null: it has no least.
+     */
+    min_estimated_tokens: number | null;
+    /**
+     * Calls with more tokens, as estimated, go to other targets; null: it has no most.
+     */
+    max_estimated_tokens: number | null;
 };
 
 export type ModelRoute = {

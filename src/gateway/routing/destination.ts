@@ -1,11 +1,16 @@
 import type { Request } from 'express';
+import type { Principal } from '../../access/principal.js';
 import { isObject, stringOrUndefined } from '../../common/json/read.js';
+import type { RoutedCall } from '../../model-routes/target-terms.js';
+import type { PolicyAttributes } from '../../policies/policy-keys.js';
 import { contextOf, type RequestContext } from '../../telemetry/request-context.js';
 import type { AnswerHead } from '../answer-head.js';
 import type { Destination } from '../virtual-key.finder.js';
 
 /** The member of a body that decides where a call goes, besides its model. */
 export const AFFINITY_MEMBER = 'prompt_cache_key';
+/** Of JSON in English; other texts have fewer. */
+const BYTES_PER_TOKEN = 4;
 type NamedDestination = Pick<Destination, 'virtualKey' | 'model'>;
 
 /** What a header can hold, at a length that no model's name or ARN has. */
@@ -25,8 +30,42 @@ export function tellDestination(answer: Pick<AnswerHead, 'setHeader'>, { virtual
   if (model !== undefined && FITS_A_HEADER.test(model)) answer.setHeader('x-gateway-model', model);
 }
 
+/** What model routes ask about a call. @param model as the caller wrote it */
+export class RequestOfRoute implements RoutedCall {
+  constructor(
+    private readonly request: Request,
+    private readonly principal: Principal,
+    private readonly model: string | undefined,
+  ) {}
+
+  affinity(): string | undefined {
+    return affinityOf(this.request);
+  }
+
+  estimatedTokens(): number {
+    return Math.ceil((this.request.rawBody?.length ?? 0) / BYTES_PER_TOKEN);
+  }
+
+  attributes(): PolicyAttributes {
+    const { id, organisationId, workspaceId } = this.principal;
+    return {
+      api_key: id,
+      organisation_id: organisationId,
+      workspace_id: workspaceId ?? undefined,
+      virtual_key: undefined,
+      provider: undefined,
+      model: undefined,
+      model_requested: this.model,
+      endpoint: undefined,
+      mcp_server: undefined,
+      mcp_tool: undefined,
+      metadata: contextOf(this.request).metadata,
+    };
+  }
+}
+
 /** What the calls of a session have in common: its name, or the key under which the provider caches its prompts. */
-export function affinityOf(request: Request): string | undefined {
+function affinityOf(request: Request): string | undefined {
   const { body } = request;
   const cacheKey: unknown = isObject(body) ? body[AFFINITY_MEMBER] : undefined;
   return stringOrUndefined(contextOf(request).metadata['session']) ?? stringOrUndefined(cacheKey);

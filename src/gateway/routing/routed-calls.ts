@@ -4,7 +4,7 @@ import { GatewayError } from '../../common/errors/gateway.error.js';
 import { withMember } from '../../common/json/scan.js';
 import { Clock } from '../../common/time/clock.js';
 import { Metrics } from '../../telemetry/metrics.js';
-import type { ModelTarget } from '../../model-routes/model-route.entity.js';
+import type { KnownTarget } from '../../model-routes/target-terms.js';
 import { TargetHealth } from '../../model-routes/target-health.js';
 import type { ProviderContext } from '../provider-context.decorator.js';
 import { VirtualKeyFinder } from '../virtual-key.finder.js';
@@ -27,9 +27,9 @@ export interface AttemptOfRoute {
 
 interface NextTarget {
   readonly context: ProviderContext;
-  readonly target: ModelTarget;
+  readonly target: KnownTarget;
   /** That take the call when this one fails too. */
-  readonly others: readonly ModelTarget[];
+  readonly others: readonly KnownTarget[];
 }
 
 const UNROUTED: AttemptOfRoute = { model: undefined, hasNext: false };
@@ -81,14 +81,14 @@ export class RoutedCalls {
     }
   }
 
-  private noteFailover({ virtualKey, request }: ProviderContext, { model }: ModelTarget, error: unknown): void {
+  private noteFailover({ virtualKey, request }: ProviderContext, { model }: KnownTarget, error: unknown): void {
     const reason = error instanceof GatewayError ? error.code : INTERNAL;
     request.noteFailedTarget(virtualKey.slug, model, reason);
     this.metrics.failovers.inc({ provider: virtualKey.provider.slug, reason });
   }
 
   /** undefined: none of the others can be used. */
-  private async next(context: ProviderContext, waiting: readonly ModelTarget[]): Promise<NextTarget | undefined> {
+  private async next(context: ProviderContext, waiting: readonly KnownTarget[]): Promise<NextTarget | undefined> {
     const { modelNames, principal, bytes } = context;
     if (modelNames?.route === undefined) return undefined;
     const found = await this.finder.firstUsable(principal, modelNames.route, waiting).catch((error: unknown) => {

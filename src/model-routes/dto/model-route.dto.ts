@@ -1,14 +1,17 @@
-import { IsBoolean, IsInt, IsString, IsUUID, Length, Matches, Max, MaxLength, Min } from 'class-validator';
+import { IsBoolean, IsInt, IsNumber, IsString, IsUUID, Length, Matches, Max, MaxLength, Min } from 'class-validator';
 import { ListOf } from '../../common/validation/bounded-fields.js';
 import { ReadOnlyFields } from '../../common/validation/fixed-fields.decorator.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional, OptionalOrNull } from '../../common/validation/optional.decorator.js';
 import { IsSlug } from '../../common/validation/slug.decorators.js';
+import { TargetConditionDto } from './target-condition.dto.js';
 
 const MAX_TARGETS = 16;
 const MAX_ORDER = 1_000;
 const MAX_WEIGHT = 1_000;
 const MAX_OUTPUT_TOKENS = 10_000_000;
+const MAX_CONDITIONS = 20;
+const MAX_ESTIMATED_TOKENS = 100_000_000;
 /** `@` begins the slug of a virtual key. */
 const NO_PREFIX = /^(?!@)/;
 const NO_PREFIX_MESSAGE = { message: '$property must not begin with @, which begins the slug of a virtual key' };
@@ -59,6 +62,39 @@ export class ModelTargetDto {
   @Min(1)
   @Max(MAX_WEIGHT)
   readonly weight?: number | null;
+
+  /**
+   * The target takes only calls that meet all of them, also when another target fails.
+   * @example [{ "key": "metadata.tier", "value": ["gold", "platinum"] }]
+   */
+  @Optional()
+  @ListOf(() => TargetConditionDto, { max: MAX_CONDITIONS })
+  readonly conditions?: TargetConditionDto[];
+
+  /** The target takes no smaller calls. A quarter of the bytes of the body is the estimate. */
+  @OptionalOrNull()
+  @IsInt()
+  @Min(1)
+  @Max(MAX_ESTIMATED_TOKENS)
+  readonly min_estimated_tokens?: number | null;
+
+  /** The target takes no larger calls. */
+  @OptionalOrNull()
+  @IsInt()
+  @Min(1)
+  @Max(MAX_ESTIMATED_TOKENS)
+  readonly max_estimated_tokens?: number | null;
+
+  /**
+   * From 0 to 1: the target takes a call only while each strict usage limit of the call has at least this share left. A cheaper
+   * target without it can then take the rest.
+   * @example 0.2
+   */
+  @OptionalOrNull()
+  @IsNumber({ maxDecimalPlaces: 4 })
+  @Min(0)
+  @Max(1)
+  readonly min_budget_left?: number | null;
 }
 
 class ModelRouteFieldsDto {
