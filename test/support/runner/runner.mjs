@@ -52,6 +52,11 @@ function isOfProcess({ context }) {
   return context.config.displayName.name === 'process';
 }
 
+/** Node itself crashed: V8 has defects that end a process in the middle of any file. */
+class CrashOfNode extends Error {
+  static signals = new Set(['SIGTRAP', 'SIGILL', 'SIGSEGV', 'SIGABRT']);
+}
+
 /** One process at a time, and another one after a file that leaves its process unfit for more. */
 class SpecWorker {
   constructor(id, globalConfig) {
@@ -59,13 +64,24 @@ class SpecWorker {
     this.globalConfig = globalConfig;
   }
 
-  async run({ path, context }) {
+  async run(test) {
+    try {
+      return await this.runOnce(test);
+    } catch (error) {
+      if (!(error instanceof CrashOfNode)) throw error;
+      process.stderr.write(`CRASH OF NODE in ${test.path}: ${error.message}. It runs again, once, in a new process.\n`);
+      return this.runOnce(test);
+    }
+  }
+
+  async runOnce({ path, context }) {
     this.child ??= this.start();
     this.child.send({ path, globalConfig: this.globalConfig, projectConfig: context.config });
     const left = new AbortController();
     const ended = once(this.child, 'exit', { signal: left.signal }).then(([code, signal]) => {
       this.child = undefined;
-      throw new Error(`the process of the tests ended before they did: ${signal ?? `exit code ${code}`}`);
+      const message = `the process of the tests ended before they did: ${signal ?? `exit code ${code}`}`;
+      throw CrashOfNode.signals.has(signal) ? new CrashOfNode(message) : new Error(message);
     });
     const [{ result, error, isSpent }] = await Promise.race([once(this.child, 'message'), ended]);
     left.abort();
