@@ -131,6 +131,16 @@ describe('outgoing calls through a proxy', () => {
     expect(proxy.asked).toHaveLength(2);
   });
 
+  it('use the tunnel of any 2xx answer', async () => {
+    const proxy = await startProxy((client) => {
+      const target = connect(upstream.port, '127.0.0.1', () => {
+        client.write('HTTP/1.1 204 Connected\r\n\r\n');
+        client.pipe(target).pipe(client);
+      });
+    });
+    expect((await clientWith({ EGRESS_PROXY: proxy.origin }).send(callTo(target()))).status).toBe(200);
+  });
+
   it('reach a proxy that speaks TLS itself', async () => {
     const proxy = await startProxy(undefined, true);
     expect((await clientWith({ EGRESS_PROXY: proxy.origin }).send(callTo(target()))).status).toBe(200);
@@ -163,6 +173,7 @@ describe('a proxy that does not connect', () => {
   it.each<[string, (socket: Socket) => void, string]>([
     ['wants other credentials', (socket) => socket.end('HTTP/1.1 407 Who\r\ncontent-length: 0\r\n\r\n'), 'PROXY_407'],
     ['forbids the host', (socket) => socket.end('HTTP/1.1 403 No\r\ncontent-length: 2\r\n\r\nno'), 'PROXY_403'],
+    ['redirects', (socket) => socket.end('HTTP/1.1 302 Away\r\nlocation: /\r\n\r\n'), 'PROXY_302'],
     ['closes the connection', (socket) => socket.destroy(), 'PROXY_UNREACHABLE'],
     ['does not answer', () => undefined, 'PROXY_TIMEOUT'],
   ])('fails the call before anything is sent, and says why: %s', async (_what, refuse, code) => {

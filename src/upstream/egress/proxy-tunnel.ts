@@ -53,7 +53,8 @@ export function openTunnel(
   // Any other answer than a tunnel: the status of a refusal, with its body.
   asking.on('response', (response) => fail(`PROXY_${response.statusCode ?? 0}`));
   asking.on('connect', ({ statusCode = 0 }, socket: Socket, head) => {
-    if (statusCode !== 200 || isOver) {
+    // Any 2xx opens the tunnel.
+    if (statusCode < 200 || statusCode > 299 || isOver) {
       socket.on('error', () => undefined).destroy();
       return fail(`PROXY_${statusCode}`);
     }
