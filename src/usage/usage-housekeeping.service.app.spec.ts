@@ -124,7 +124,9 @@ describe('the partitions of the ledger', () => {
   });
 
   afterAll(async () => {
-    await dataSource.query(`DROP TABLE IF EXISTS usage_events_2031_12, usage_events_2032_01, usage_events_2032_02`);
+    for (const month of ['2031_06', '2031_07', '2031_08', '2031_09', '2031_12', '2032_01', '2032_02']) {
+      await dataSource.query(`DROP TABLE IF EXISTS usage_events_${month}`);
+    }
     await dataSource.query('DELETE FROM usage_events');
     await dataSource.destroy();
   });
@@ -144,8 +146,14 @@ describe('the partitions of the ledger', () => {
     return row?.name;
   };
 
-  it('has partitions for this month and the next two from the start', async () => {
-    expect(await make(new Date().toISOString())).toBe(0);
+  it('has partitions for this month and the next two after a round of housekeeping', async () => {
+    const clock = new TestClock();
+    clock.advance(Date.parse('2031-06-15T12:00:00Z') - clock.now().getTime());
+    const logger = { warn: jest.fn() };
+    await new UsageHousekeepingService(new MemoryUsageStore(clock), dataSource, clock, NO_OBSERVER, logger).tidy();
+    expect(logger.warn).not.toHaveBeenCalled();
+    expect(await make('2031-06-01T00:00:00Z')).toBe(0);
+    expect(await make('2031-07-01T00:00:00Z')).toBe(1);
   });
 
   it('makes each partition once, across the end of a year; earlier rows move in, and can still be corrected', async () => {
