@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { isStorableText, toStorableText } from './storable-text.js';
+import { isStorableText, storableTexts, toStorableText } from './storable-text.js';
 
 /** Text with half surrogate pairs and NUL. */
 const anyText = fc.string({ unit: fc.integer({ min: 0, max: 0xffff }).map((unit) => String.fromCharCode(unit)) });
@@ -56,5 +56,15 @@ describe('storable text', () => {
         expect(fitting).toBe(Array.from(toStorableText(text, 255)).slice(0, length).join(''));
       }),
     );
+  });
+
+  it('returns an object of storable texts itself, and makes another one where a name or a value would be refused', () => {
+    const texts = { team: 'search', user: 'Zürich' };
+    expect(storableTexts(texts, 10)).toBe(texts);
+    expect(storableTexts({ ...texts, 'a\0': 'half\uD83D and more', long: 'exactly ten' }, 10)).toEqual({
+      ...texts,
+      'a\uFFFD': 'half\uFFFD and ',
+      long: 'exactly te',
+    });
   });
 });

@@ -22,3 +22,19 @@ export function toStorableText(text: string, maxCharacters: number): string {
 export function toStorableOrNull(text: string | null, maxCharacters: number): string | null {
   return text === null ? null : toStorableText(text, maxCharacters);
 }
+
+/** Replaces and cuts in names and values alike. Returns the same object where nothing changes. */
+export function storableTexts(
+  texts: Readonly<Record<string, string>>,
+  maxCharacters: number,
+): Readonly<Record<string, string>> {
+  for (const name in texts) {
+    const text = texts[name] ?? '';
+    if (toStorableText(name, maxCharacters) === name && toStorableText(text, maxCharacters) === text) continue;
+    const entries = Object.entries(texts);
+    return Object.fromEntries(
+      entries.map(([key, value]) => [toStorableText(key, maxCharacters), toStorableText(value, maxCharacters)]),
+    );
+  }
+  return texts;
+}

@@ -1,15 +1,15 @@
 import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { randomUUID } from 'node:crypto';
 import { DataSource } from 'typeorm';
 import { describeDefect } from '../common/errors/describe-error.js';
-import { toStorableOrNull, toStorableText } from '../common/storable-text.js';
+import { storableTexts, toStorableOrNull, toStorableText } from '../common/storable-text.js';
 import { Clock } from '../common/time/clock.js';
+import { uuidv7 } from '../common/uuid.js';
 import { AppConfig } from '../config/environment.js';
-import { GroupedInsert, type PreparedRow, type RowShape } from '../database/grouped-insert.js';
+import { GroupedInsert, type PreparedRow } from '../database/grouped-insert.js';
 import { WriteBehind } from '../database/write-behind.js';
 import { LOGGER, type Logger } from '../telemetry/logger.js';
 import type { EndedRequest } from '../telemetry/request-sink.js';
-import { fromQuantitiesJson, tokensOf } from '../usage/units.js';
+import { tokensOfJson } from '../usage/units.js';
 import { RequestLog } from './request-log.entity.js';
 
 const SESSION = 'session';
@@ -27,23 +27,19 @@ const OWN = [
   'metadata',
 ];
 
-interface Row extends EndedRequest {
-  readonly id: string;
-  readonly at: Date;
-}
-
 /** Writes a row for each call that is over, after its answer. Rows are dropped while the database is away: calls do not wait. */
 @Injectable()
 export class RequestLogRecorder implements OnApplicationShutdown {
-  private readonly waiting: WriteBehind<Row, PreparedRow>;
+  private readonly waiting: WriteBehind<EndedRequest, PreparedRow>;
 
   constructor(
     @Inject(DataSource) dataSource: DataSource,
-    private readonly clock: Clock,
+    clock: Clock,
     private readonly config: AppConfig,
     @Inject(LOGGER) logger: Logger,
   ) {
-    const rows = new GroupedInsert(dataSource, dataSource.getMetadata(RequestLog), OWN, SHAPE);
+    const ownOf = (request: EndedRequest) => ownColumns(request, clock.now());
+    const rows = new GroupedInsert(dataSource, dataSource.getMetadata(RequestLog), OWN, { isAlike, sharedOf, ownOf });
     this.waiting = new WriteBehind({
       prepare: (row) => rows.prepare(row),
       write: (batch) => rows.insert(batch),
@@ -68,7 +64,7 @@ export class RequestLogRecorder implements OnApplicationShutdown {
     const { facts } = request;
     const isCall = facts.virtual_key !== undefined || facts.provider !== undefined || facts.mcp_server !== undefined;
     if (!isCall || facts.organisation_id === undefined || this.config.REQUEST_LOG_DAYS === 0) return;
-    this.waiting.add({ ...request, id: randomUUID(), at: this.clock.now() });
+    this.waiting.add(request);
   }
 
   flush(): Promise<void> {
@@ -80,24 +76,30 @@ export class RequestLogRecorder implements OnApplicationShutdown {
   }
 }
 
-const SHAPE: RowShape<Row> = {
-  isAlike: ({ facts: one, ...a }, { facts: other, ...b }) =>
-    a.route === b.route &&
-    a.method === b.method &&
-    a.status === b.status &&
-    one.actor_id === other.actor_id &&
-    one.actor_type === other.actor_type &&
-    one.user_id === other.user_id &&
-    one.organisation_id === other.organisation_id &&
-    one.workspace_id === other.workspace_id &&
-    one.virtual_key === other.virtual_key &&
-    one.provider === other.provider &&
-    one.model === other.model &&
-    one.mcp_server === other.mcp_server &&
-    one.mcp_method === other.mcp_method &&
-    one.error_code === other.error_code &&
-    one.upstream_attempts === other.upstream_attempts,
-  sharedOf: ({ facts, method, route, status }) => ({
+function isAlike(request: EndedRequest, before: EndedRequest): boolean {
+  const { facts } = request;
+  const { facts: others } = before;
+  return (
+    request.route === before.route &&
+    request.method === before.method &&
+    request.status === before.status &&
+    facts.actor_id === others.actor_id &&
+    facts.actor_type === others.actor_type &&
+    facts.user_id === others.user_id &&
+    facts.organisation_id === others.organisation_id &&
+    facts.workspace_id === others.workspace_id &&
+    facts.virtual_key === others.virtual_key &&
+    facts.provider === others.provider &&
+    facts.model === others.model &&
+    facts.mcp_server === others.mcp_server &&
+    facts.mcp_method === others.mcp_method &&
+    facts.error_code === others.error_code &&
+    facts.upstream_attempts === others.upstream_attempts
+  );
+}
+
+function sharedOf({ facts, method, route, status }: EndedRequest) {
+  return {
     organisation_id: facts.organisation_id,
     workspace_id: facts.workspace_id ?? null,
     actor_type: toStorableText(facts.actor_type ?? '', 32),
@@ -113,29 +115,27 @@ const SHAPE: RowShape<Row> = {
     status,
     error_code: toStorableOrNull(facts.error_code ?? null, 64),
     upstream_attempts: facts.upstream_attempts ?? null,
-  }),
-  ownOf: ({ id, at, traceId, facts, durationMs, metadata }) => ({
-    id,
+  };
+}
+
+/** JSON leaves undefined ones out, and the database reads null: most calls lack half of them. */
+function ownColumns({ traceId, facts, durationMs, metadata }: EndedRequest, at: Date) {
+  const { [SESSION]: session } = metadata;
+  return {
+    id: uuidv7(at),
     created_at: at.getTime(),
     trace_id: toStorableText(traceId, 128),
-    session: toStorableOrNull(metadata[SESSION] ?? null, 255),
-    tokens: tokensIn(facts),
-    cost_nano: facts.cost_nano ?? null,
+    session: session === undefined ? undefined : toStorableText(session, 255),
+    tokens: facts.quantities === undefined ? facts.total_tokens : tokensOfJson(facts.quantities),
+    cost_nano: facts.cost_nano,
     duration_ms: whole(durationMs),
     upstream_ms: whole(facts.upstream_ms),
     first_token_ms: whole(facts.first_token_ms),
-    metadata: Object.fromEntries(
-      Object.entries(metadata).map(([name, value]) => [toStorableText(name, 255), toStorableText(value, 255)]),
-    ),
-  }),
-};
-
-/** What limits of type `tokens` count; null for calls that report none. */
-function tokensIn({ quantities, total_tokens: total }: EndedRequest['facts']): number | null {
-  return quantities === undefined ? (total ?? null) : Number(tokensOf(fromQuantitiesJson(quantities)));
+    metadata: storableTexts(metadata, 255),
+  };
 }
 
 /** A stream may be open for longer than 2^31 ms. */
-function whole(ms: number | undefined): number | null {
-  return ms === undefined ? null : Math.min(Math.round(ms), MAX_INTEGER);
+function whole(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : Math.min(Math.round(ms), MAX_INTEGER);
 }

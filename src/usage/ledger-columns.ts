@@ -1,4 +1,4 @@
-import { isStorableText, toStorableOrNull, toStorableText } from '../common/storable-text.js';
+import { storableTexts, toStorableOrNull, toStorableText } from '../common/storable-text.js';
 import type { AppliedRate } from './prices/price.types.js';
 import { tokensOf, toQuantitiesJson } from './units.js';
 import type { Settlement, UsageDimensions, UsageFigures } from './usage-store.types.js';
@@ -28,7 +28,7 @@ export function ledgerColumns(dimensions: UsageDimensions): Record<string, unkno
     endpoint: toStorableText(dimensions.endpoint, SHORT),
     mcp_server: toStorableOrNull(dimensions.mcpServer, LONG),
     mcp_tool: toStorableOrNull(dimensions.mcpTool, LONG),
-    metadata: storable(dimensions.metadata),
+    metadata: storableTexts(dimensions.metadata, LONG),
     trace_id: traceColumn(dimensions),
     attempt: dimensions.attempt,
   };
@@ -88,10 +88,4 @@ export function isSameInLedger(one: UsageDimensions, other: UsageDimensions): bo
 function isSameMetadata(one: UsageDimensions['metadata'], other: UsageDimensions['metadata']): boolean {
   const names = Object.keys(one);
   return names.length === Object.keys(other).length && names.every((name) => one[name] === other[name]);
-}
-
-function storable(metadata: UsageDimensions['metadata']): UsageDimensions['metadata'] {
-  const entries = Object.entries(metadata);
-  if (entries.every(([key, value]) => isStorableText(key) && isStorableText(value))) return metadata;
-  return Object.fromEntries(entries.map(([key, value]) => [toStorableText(key, LONG), toStorableText(value, LONG)]));
 }

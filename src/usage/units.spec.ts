@@ -7,6 +7,7 @@ import {
   NO_QUANTITIES,
   QUANTITY_UNITS,
   tokensOf,
+  tokensOfJson,
   toQuantitiesJson,
 } from './units.js';
 
@@ -16,6 +17,12 @@ describe('quantities by unit', () => {
     expect(tokensOf(one)).toBe(10n);
     expect(tokensOf({ search_unit: 3n, request: 1n, web_search: 2n, audio_second: 5n, image: 1n })).toBe(0n);
     expect(tokensOf(NO_QUANTITIES)).toBe(0n);
+  });
+
+  it('sums the tokens of quantities in JSON, and no unit that is unknown or not a token', () => {
+    const one = Object.fromEntries(QUANTITY_UNITS.map((unit) => [unit, 1]));
+    expect(tokensOfJson({ ...one, dreams: 7 })).toBe(10);
+    expect(tokensOfJson({ search_unit: 3 })).toBe(0);
   });
 
   it('adds unit by unit and keeps the difference between unknown and 0', () => {

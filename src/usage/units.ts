@@ -36,6 +36,8 @@ const INPUT_UNITS = [
 /** Tokens that it writes. */
 const OUTPUT_UNITS = ['output', 'output_audio', 'output_image'] as const satisfies readonly QuantityUnit[];
 
+const TOKEN_UNITS: readonly QuantityUnit[] = [...INPUT_UNITS, ...OUTPUT_UNITS];
+
 /** Units other than tokens. */
 const OTHER_UNITS = [
   'search_unit',
@@ -65,6 +67,13 @@ export const NO_QUANTITIES: Quantities = {};
 /** What a policy of type `tokens` counts: the sum of the units that are tokens. */
 export function tokensOf(quantities: Quantities): bigint {
   return sumOf(INPUT_UNITS, quantities) + sumOf(OUTPUT_UNITS, quantities);
+}
+
+/** The same of quantities in JSON. */
+export function tokensOfJson(quantities: Readonly<Record<string, number>>): number {
+  let sum = 0;
+  for (const unit of TOKEN_UNITS) sum += quantities[unit] ?? 0;
+  return sum;
 }
 
 /** Tokens of input, of all kinds. */

@@ -14,11 +14,14 @@ const METHOD_BITS = 0x0f;
 const createZstd: unknown = Reflect.get(zlib, 'createZstdDecompress');
 const WINDOW_PARAMETER: unknown = Reflect.get(zlib.constants, 'ZSTD_d_windowLogMax');
 
+const NONE: readonly Coding[] = [];
+
 export type Coding = 'gzip' | 'deflate' | 'br' | 'zstd';
 
 /** In the order in which they were applied; none for `identity`. Undefined: one is unknown, or they are too many. */
 export function readCodings(header: string | readonly string[] | undefined): readonly Coding[] | undefined {
-  const names = [header ?? '']
+  if (header === undefined) return NONE;
+  const names = [header]
     .flat()
     .join(',')
     .toLowerCase()
