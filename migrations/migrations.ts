@@ -19,6 +19,7 @@ import { UsageRollups1795700100000 } from './1795700100000-usage-rollups.js';
 import { ProviderJobs1795700760000 } from './1795700760000-provider-jobs.js';
 import { TrainingTokens1795700770000 } from './1795700770000-training-tokens.js';
 import { RequestLogs1795700800000 } from './1795700800000-request-logs.js';
+import { ResponsePins1795700900000 } from './1795700900000-response-pins.js';
 
 /** In order of application. Classes, not file patterns: the same list works from source, build and tests. */
 export const MIGRATIONS = [
@@ -43,4 +44,5 @@ export const MIGRATIONS = [
   ProviderJobs1795700760000,
   TrainingTokens1795700770000,
   RequestLogs1795700800000,
+  ResponsePins1795700900000,
 ] as const;

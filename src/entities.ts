@@ -8,6 +8,7 @@ import { ProviderObject } from './gateway/relay/provider-object.entity.js';
 import { IdempotencyKey } from './idempotency/idempotency-key.entity.js';
 import { McpCall } from './mcp/calls/mcp-call.entity.js';
 import { RequestLog } from './request-logs/request-log.entity.js';
+import { ResponsePin } from './gateway/routing/response-pin.entity.js';
 import { McpServerTool } from './mcp/servers/mcp-server-tool.entity.js';
 import { McpServer } from './mcp/servers/mcp-server.entity.js';
 import { ServerSecret } from './sealing/server-secret.entity.js';
@@ -56,6 +57,7 @@ export const ENTITIES = [
   McpServerTool,
   McpCall,
   RequestLog,
+  ResponsePin,
   AuditLogEntry,
   IdempotencyKey,
 ] as const;

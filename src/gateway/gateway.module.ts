@@ -19,6 +19,9 @@ import { Isolation } from './relay/isolation.js';
 import { ProviderObject } from './relay/provider-object.entity.js';
 import { RelayService } from './relay/relay.service.js';
 import { LimitStates } from './routing/limit-states.js';
+import { ResponsePin } from './routing/response-pin.entity.js';
+import { ResponsePinRetention } from './routing/response-pin.retention.js';
+import { ResponsePins } from './routing/response-pins.js';
 import { RoutedCalls } from './routing/routed-calls.js';
 import { ProviderCallService } from './provider-call.service.js';
 import { CallPrices, UsageMeter } from './usage-meter.js';
@@ -27,7 +30,7 @@ import { VirtualKeyFinder } from './virtual-key.finder.js';
 
 @Module({
   imports: [
-    TypeOrmModule.forFeature([ProviderJob, ProviderObject]),
+    TypeOrmModule.forFeature([ProviderJob, ProviderObject, ResponsePin]),
     ModelRoutesModule,
     PoliciesModule,
     UpstreamModule,
@@ -49,6 +52,8 @@ import { VirtualKeyFinder } from './virtual-key.finder.js';
     ProviderFiles,
     ProviderJobStore,
     RelayService,
+    ResponsePinRetention,
+    ResponsePins,
     RoutedCalls,
     UsageMeter,
     UsedUpLimits,
@@ -61,6 +66,7 @@ import { VirtualKeyFinder } from './virtual-key.finder.js';
     ProviderFiles,
     ProviderCallService,
     RelayService,
+    ResponsePins,
     RoutedCalls,
     VirtualKeyFinder,
   ],

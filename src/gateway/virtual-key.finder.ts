@@ -11,6 +11,7 @@ import { inTurn } from '../model-routes/target-order.js';
 import type { KnownTarget, RoutedCall } from '../model-routes/target-terms.js';
 import { canonicalModel, modelAliases } from '../usage/model-names.js';
 import { LimitStates } from './routing/limit-states.js';
+import { ResponsePins } from './routing/response-pins.js';
 import { assertVirtualKeyAllowed, mayUse, mayUseModel, mayUseRoute } from '../model-routes/model-access.js';
 
 const HEADER = 'x-gateway-virtual-key';
@@ -19,7 +20,7 @@ const PREFIXED = /^(?<at>@?)(?<slug>[a-zA-Z0-9_-]{1,255})\/(?<model>.+)$/s;
 const MAX_NAMES = 20;
 
 /** Of a model route, what its calls depend on. */
-export interface UsedRoute extends Pick<KnownRoute, 'name' | 'output'> {
+export interface UsedRoute extends Pick<KnownRoute, 'name' | 'output' | 'targets'> {
   readonly call: RoutedCall;
   /** That takes the call. */
   readonly target: KnownTarget;
@@ -55,6 +56,7 @@ export class VirtualKeyFinder {
     private readonly routes: ModelRouteCache,
     private readonly health: TargetHealth,
     private readonly limits: LimitStates,
+    private readonly pins: ResponsePins,
     private readonly clock: Clock,
   ) {}
 
@@ -111,7 +113,11 @@ export class VirtualKeyFinder {
       const affinity = route.targets.some(({ weight }) => weight !== undefined) ? call.affinity() : undefined;
       const open = route.targets.filter(({ accepts }) => accepts?.(call) ?? true);
       const targets = inTurn(open, { isHealthy, affinity, random: Math.random });
-      return this.firstUsable(principal, { ...route, call }, targets);
+      const { name, output } = route;
+      const used = { name, output, targets: route.targets, call };
+      const previous = route.targets.length > 1 ? call.previousResponse() : undefined;
+      if (previous === undefined) return this.firstUsable(principal, used, targets);
+      return this.keeperOf(principal, previous, targets).then((kept) => this.firstUsable(principal, used, kept));
     });
   }
 
@@ -121,7 +127,7 @@ export class VirtualKeyFinder {
    */
   async firstUsable(
     principal: Principal,
-    { name, output, call }: Pick<UsedRoute, 'name' | 'output' | 'call'>,
+    { name, output, targets: all, call }: Omit<UsedRoute, 'target' | 'others'>,
     targets: readonly KnownTarget[],
   ): Promise<Destination> {
     let failure: GatewayError | undefined;
@@ -136,7 +142,11 @@ export class VirtualKeyFinder {
         }
         if (target.minBudgetLeft !== undefined && !(await this.hasBudget(principal, virtualKey, target, call)))
           continue;
-        return { virtualKey, model, route: { name, output, call, target, others: targets.slice(index + 1) } };
+        return {
+          virtualKey,
+          model,
+          route: { name, output, targets: all, call, target, others: targets.slice(index + 1) },
+        };
       } catch (error) {
         // Its credential cannot be read.
         if (!(error instanceof GatewayError) || error.code !== 'secret_unavailable') throw error;
@@ -146,6 +156,17 @@ export class VirtualKeyFinder {
     const message =
       'No target of this model route takes this call: its conditions are not met, or its virtual key is expired, deleted or of another workspace.';
     throw failure ?? new GatewayError('model_not_found', { param: 'model', message });
+  }
+
+  /** Those whose account keeps the response that a call continues; all of them where that is not known. */
+  private async keeperOf(
+    { organisationId }: Principal,
+    previous: string,
+    targets: readonly KnownTarget[],
+  ): Promise<readonly KnownTarget[]> {
+    const pinned = await this.pins.find(organisationId, previous);
+    const kept = targets.filter(({ virtualKeyId }) => virtualKeyId === pinned);
+    return kept.length === 0 ? targets : kept;
   }
 
   private async hasBudget(

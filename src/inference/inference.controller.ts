@@ -4,7 +4,7 @@ import type { Request, Response } from 'express';
 import { ReadsMembers } from '../common/http/execution-context.js';
 import { isObject, type JsonObject } from '../common/json/read.js';
 import { providerContextOf } from '../gateway/provider-context.decorator.js';
-import { AFFINITY_MEMBER } from '../gateway/routing/destination.js';
+import { ROUTING_MEMBERS } from '../gateway/routing/destination.js';
 import { MeteredByBound, ProviderRoute } from '../gateway/provider-route.decorator.js';
 import type { Dialect, InferenceFacts, RelayedRequest } from './dialects/dialect.types.js';
 import { anthropicMessages, anthropicTokenCount } from './dialects/anthropic-messages/messages.dialect.js';
@@ -45,7 +45,7 @@ const Relayed = (path: string | string[], members: ReadonlySet<string>): MethodD
     Post(path),
     HttpCode(200),
     ProviderRoute('completions.write'),
-    ReadsMembers(new Set([...members, ...MODE_MEMBERS, AFFINITY_MEMBER])),
+    ReadsMembers(new Set([...members, ...MODE_MEMBERS, ...ROUTING_MEMBERS])),
   );
 
 @ApiTags('Inference')

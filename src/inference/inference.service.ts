@@ -12,6 +12,7 @@ import type { BillableStream, LimitRoom, StreamMeter, UsageEstimate } from '../g
 import { assertEveryModelAllowed, restrictsModels } from '../model-routes/model-access.js';
 import { pricedModel, type ProviderContext } from '../gateway/provider-context.decorator.js';
 import { type ProviderOperation, ProviderCallService } from '../gateway/provider-call.service.js';
+import { ResponsePins } from '../gateway/routing/response-pins.js';
 import { type AttemptOfRoute, RoutedCalls } from '../gateway/routing/routed-calls.js';
 import { callerAccount } from '../upstream/providers/caller-account.js';
 import { OfferedEndpoints } from '../upstream/providers/offered-endpoints.js';
@@ -86,6 +87,7 @@ export class InferenceService {
     private readonly fitting: FittedCalls,
     private readonly routed: RoutedCalls,
     private readonly translated: TranslatedCalls,
+    private readonly pins: ResponsePins,
     private readonly providers: ProviderRegistry,
     private readonly config: AppConfig,
     offered: OfferedEndpoints,
@@ -201,6 +203,7 @@ export class InferenceService {
     const hasFailed = (): boolean => hasNext && meter?.failure !== undefined && isPassable(meter.failure);
     const onId = (id: string): void => {
       if (dialect.creates === undefined) return;
+      if (members['store'] !== false) this.pin(context, id);
       recorded = this.isolated.record(context, dialect.creates, id);
       // Of a stream, the failure is in the log.
       recorded.catch(() => undefined);
@@ -255,6 +258,12 @@ export class InferenceService {
       withdrawCap(error, response);
       throw error;
     }
+  }
+
+  /** A call that continues the answer goes to the account that keeps it. */
+  private pin({ modelNames, principal, virtualKey }: ProviderContext, responseId: string): void {
+    const targets = modelNames?.route?.targets ?? [];
+    if (targets.length > 1) this.pins.note(principal.organisationId, responseId, virtualKey.id);
   }
 
   /** A call that is free. @param members of the body that are read */

@@ -7,6 +7,8 @@ import type { ModelTarget } from './model-route.entity.js';
 export interface RoutedCall {
   /** What calls that should go to the same target have in common; undefined: they may go to any. */
   readonly affinity: () => string | undefined;
+  /** The response that it continues, by the id of its provider. */
+  readonly previousResponse: () => string | undefined;
   readonly attributes: () => PolicyAttributes;
   /** A quarter of the bytes of its body. */
   readonly estimatedTokens: () => number;

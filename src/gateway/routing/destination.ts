@@ -7,8 +7,10 @@ import { contextOf, type RequestContext } from '../../telemetry/request-context.
 import type { AnswerHead } from '../answer-head.js';
 import type { Destination } from '../virtual-key.finder.js';
 
-/** The member of a body that decides where a call goes, besides its model. */
-export const AFFINITY_MEMBER = 'prompt_cache_key';
+const CACHE_KEY = 'prompt_cache_key';
+const PREVIOUS_RESPONSE = 'previous_response_id';
+/** The members of a body that decide where a call goes, besides its model. */
+export const ROUTING_MEMBERS: readonly string[] = [CACHE_KEY, PREVIOUS_RESPONSE];
 /** Of JSON in English; other texts have fewer. */
 const BYTES_PER_TOKEN = 4;
 type NamedDestination = Pick<Destination, 'virtualKey' | 'model'>;
@@ -42,6 +44,11 @@ export class RequestOfRoute implements RoutedCall {
     return affinityOf(this.request);
   }
 
+  previousResponse(): string | undefined {
+    const { body } = this.request;
+    return isObject(body) ? stringOrUndefined(body[PREVIOUS_RESPONSE]) : undefined;
+  }
+
   estimatedTokens(): number {
     return Math.ceil((this.request.rawBody?.length ?? 0) / BYTES_PER_TOKEN);
   }
@@ -67,6 +74,6 @@ export class RequestOfRoute implements RoutedCall {
 /** What the calls of a session have in common: its name, or the key under which the provider caches its prompts. */
 function affinityOf(request: Request): string | undefined {
   const { body } = request;
-  const cacheKey: unknown = isObject(body) ? body[AFFINITY_MEMBER] : undefined;
+  const cacheKey: unknown = isObject(body) ? body[CACHE_KEY] : undefined;
   return stringOrUndefined(contextOf(request).metadata['session']) ?? stringOrUndefined(cacheKey);
 }

@@ -47,7 +47,7 @@ export const openaiResponses: Dialect<ResponsesFacts> = {
   uses: USES,
   creates: 'response',
   mayUse: ['cache_write_5m', 'cache_write_1h', 'web_search'],
-  members: new Set(['model', 'stream', 'max_output_tokens', 'background']),
+  members: new Set(['model', 'stream', 'max_output_tokens', 'background', 'store']),
   readFacts: (members: JsonObject): ResponsesFacts => ({
     model: readModel(members),
     isStream: readSwitch(members, 'stream'),

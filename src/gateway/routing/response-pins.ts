@@ -1,0 +1,80 @@
+import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
+import { InjectRepository } from '@nestjs/typeorm';
+import { LRUCache } from 'lru-cache';
+import type { Repository } from 'typeorm';
+import { describeDefect } from '../../common/errors/describe-error.js';
+import { isStorableText } from '../../common/storable-text.js';
+import { Clock } from '../../common/time/clock.js';
+import { WriteBehind } from '../../database/write-behind.js';
+import { LOGGER, type Logger } from '../../telemetry/logger.js';
+import { ResponsePin } from './response-pin.entity.js';
+
+const MAX_REMEMBERED = 10_000;
+const MAX_ID_LENGTH = 255;
+
+/** Which virtual key a response was made with, where its model route has several. */
+@Injectable()
+export class ResponsePins implements OnApplicationShutdown {
+  /** For calls that follow before the row is written. By organisation and response. */
+  private readonly recent = new LRUCache<string, string>({ max: MAX_REMEMBERED });
+  private readonly waiting: WriteBehind<ResponsePin, ResponsePin>;
+
+  constructor(
+    @InjectRepository(ResponsePin) private readonly pins: Repository<ResponsePin>,
+    private readonly clock: Clock,
+    @Inject(LOGGER) private readonly logger: Pick<Logger, 'warn'>,
+  ) {
+    const warn = (responses: number, cause: unknown): void =>
+      logger.warn({ event: 'response_pins_not_written', responses, error: describeDefect(cause) });
+    this.waiting = new WriteBehind({
+      prepare: (pin) => pin,
+      write: async (rows) => {
+        await pins
+          .createQueryBuilder()
+          .insert()
+          .values([...rows])
+          .orIgnore()
+          .execute();
+      },
+      onFailure: (cause, count) => warn(count, cause),
+      onLoss: (count, cause) => warn(count, cause),
+      maxBatch: 500,
+      maxWaiting: MAX_REMEMBERED,
+      gatherMs: 200,
+      retryPauseMs: 5_000,
+      drainMs: 5_000,
+    });
+  }
+
+  note(organisationId: string, responseId: string, virtualKeyId: string): void {
+    if (!isPinnable(responseId)) return;
+    this.recent.set(keyOf(organisationId, responseId), virtualKeyId);
+    this.waiting.add({ organisationId, responseId, virtualKeyId, createdAt: this.clock.now() });
+  }
+
+  /** The id of the virtual key; undefined: it is not known. */
+  async find(organisationId: string, responseId: string): Promise<string | undefined> {
+    const recent = this.recent.get(keyOf(organisationId, responseId));
+    if (recent !== undefined || !isPinnable(responseId)) return recent;
+    try {
+      const row = await this.pins.findOneBy({ organisationId, responseId });
+      return row?.virtualKeyId;
+    } catch (cause) {
+      // The call goes on, as one whose response is not known.
+      this.logger.warn({ event: 'response_pin_not_read', error: describeDefect(cause) });
+      return undefined;
+    }
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.waiting.close();
+  }
+}
+
+function isPinnable(responseId: string): boolean {
+  return responseId !== '' && responseId.length <= MAX_ID_LENGTH && isStorableText(responseId);
+}
+
+function keyOf(organisationId: string, responseId: string): string {
+  return `${organisationId} ${responseId}`;
+}
