@@ -17,13 +17,19 @@ import {
   violatedUniqueIndex,
 } from './database-errors.js';
 
+interface Facts {
+  readonly code?: string;
+  readonly constraint?: string;
+  readonly severity?: string;
+}
+
 /** As the driver throws it. */
-function driverError(facts: { readonly code?: string; readonly constraint?: string }, message = 'refused'): Error {
+function driverError(facts: Facts, message = 'refused'): Error {
   return Object.assign(new Error(message), facts);
 }
 
 /** As TypeORM passes it on. */
-function failed(facts: { readonly code?: string; readonly constraint?: string }): QueryFailedError {
+function failed(facts: Facts): QueryFailedError {
   return new QueryFailedError('INSERT …', [], driverError(facts));
 }
 
@@ -107,16 +113,30 @@ describe('isDatabaseUnavailable', () => {
   ];
   const CONNECTIONS = ['57P01', '57P03', '57P05', '53300', '08006', '3D000', '55000', '28000', '28P01'];
   const STATEMENTS = ['55P03', '40P01', '40001', '57014', '25006', '25P03', '25P04', '53100', '53200', '58030'];
+  const SIBLINGS = ['53000', '53400', '57P04', '58000', '58P01', 'XX001', 'XX002'];
 
-  it.each([...NETWORK, ...CONNECTIONS, ...STATEMENTS])('recognises an unavailable database by %s', (code) => {
-    expect(isDatabaseUnavailable(driverError({ code }))).toBe(true);
-    expect(isDatabaseUnavailable(failed({ code }))).toBe(true);
-  });
+  it.each([...NETWORK, ...CONNECTIONS, ...STATEMENTS, ...SIBLINGS])(
+    'recognises an unavailable database by %s',
+    (code) => {
+      expect(isDatabaseUnavailable(driverError({ code }))).toBe(true);
+      expect(isDatabaseUnavailable(failed({ code }))).toBe(true);
+    },
+  );
 
   it.each([QueryRunnerAlreadyReleasedError, QueryRunnerProviderAlreadyReleasedError, TransactionNotStartedError])(
     'recognises a connection that broke inside a transaction by %p',
     (Kind) => expect(isDatabaseUnavailable(new Kind())).toBe(true),
   );
+
+  it.each([
+    ['FATAL', 'XX000', 'could not write init file'],
+    ['FATAL', '08P01', 'server login has been failing'],
+    ['FATAL', '42501', 'permission denied for database'],
+    ['PANIC', 'XX000', 'could not write to log file'],
+  ])('recognises an error that ends the connection: %s %s, %s', (severity, code, message) => {
+    expect(isDatabaseUnavailable(driverError({ severity, code }, message))).toBe(true);
+    expect(isDatabaseUnavailable(failed({ severity, code }))).toBe(true);
+  });
 
   it.each([
     'Connection terminated unexpectedly',
@@ -131,6 +151,8 @@ describe('isDatabaseUnavailable', () => {
   it.each([
     ['a duplicate', failed({ code: '23505' })],
     ['a wrong statement', failed({ code: '42P01' })],
+    ['a defect of the server in one statement', failed({ code: 'XX000', severity: 'ERROR' })],
+    ['a breach of the protocol in one statement', failed({ code: '08P01', severity: 'ERROR' })],
     ['an error without a code', new TypeError('cannot read properties of undefined')],
     ['text', 'ECONNREFUSED'],
     ['nothing', undefined],

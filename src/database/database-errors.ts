@@ -39,16 +39,7 @@ const UNAVAILABLE_CODES = new Set([
   'ETIMEDOUT',
   'ENOTFOUND',
   'EAI_AGAIN',
-  '57P01',
-  '57P02',
-  '57P03',
-  '57P05',
   ...NO_ENTRY_CODES,
-  // The disk is full, the memory is, or a file of the database cannot be read or written.
-  '53100',
-  '53200',
-  TOO_MANY_CONNECTIONS,
-  '58030',
   READ_ONLY,
   // A statement that took too long: another holds what it needs, or the database has too much to do.
   QUERY_CANCELED,
@@ -56,13 +47,17 @@ const UNAVAILABLE_CODES = new Set([
   '25P04',
   // A standby had to cancel it.
   '40001',
-  '08000',
-  '08001',
-  '08003',
-  '08004',
-  '08006',
   ...LOCK_CODES,
 ]);
+
+/**
+ * Classes of PostgreSQL's codes: a connection that failed (08P01, a breach of the protocol, is a defect), a resource that is
+ * used up (53), an operator's intervention (57P), a failure of its system (58), a damaged table or index.
+ */
+const UNAVAILABLE_CLASSES = /^(?:08(?!P01)|53|57P|58|XX00[12])/;
+
+/** These end the connection, or do not let it begin, with whatever code: a pooler has 08P01 for all, a full disk XX000. */
+const ENDING_SEVERITIES: ReadonlySet<unknown> = new Set(['FATAL', 'PANIC']);
 
 /** The `pg` driver has no code for these; its sentences are all there is. */
 const READ_TIMEOUT = 'Query read timeout';
@@ -84,7 +79,8 @@ const LOST_CONNECTION = [
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!isNativeError(error)) return false;
   const code = codeOf(error);
-  if (code !== undefined && UNAVAILABLE_CODES.has(code)) return true;
+  if (code !== undefined && (UNAVAILABLE_CODES.has(code) || UNAVAILABLE_CLASSES.test(code))) return true;
+  if (ENDING_SEVERITIES.has(severityOf(error))) return true;
   if (LOST_CONNECTION.some((kind) => error instanceof kind)) return true;
   return CONNECTION_MESSAGES.some((text) => error.message.includes(text));
 }
@@ -155,6 +151,11 @@ function violatedConstraint(error: unknown, code: string): string | undefined {
   const driverError: unknown = error.driverError;
   if (typeof driverError !== 'object' || driverError === null || !('constraint' in driverError)) return undefined;
   return typeof driverError.constraint === 'string' ? driverError.constraint : undefined;
+}
+
+function severityOf(error: unknown): unknown {
+  const thrown: unknown = error instanceof QueryFailedError ? error.driverError : error;
+  return isNativeError(thrown) && 'severity' in thrown ? thrown.severity : undefined;
 }
 
 function codeOf(error: unknown): string | undefined {
