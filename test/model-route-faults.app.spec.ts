@@ -23,7 +23,7 @@ beforeAll(async () => {
   gateway = await startUsageGateway({
     ROUTE_FIRST_BYTE_MS: '300',
     INFERENCE_TIMEOUT_MS: oneSecond,
-    PROVIDER_STREAM_IDLE_MS: oneSecond,
+    INFERENCE_STREAM_IDLE_MS: oneSecond,
   });
   second = await startFakeProvider();
 });

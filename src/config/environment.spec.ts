@@ -159,6 +159,7 @@ describe('refusing', () => {
     ['PROVIDER_TIMEOUT_MS', '30s'],
     ['PROVIDER_STREAM_IDLE_MS', '999'],
     ['PROVIDER_STREAM_IDLE_MS', '10m'],
+    ['INFERENCE_STREAM_IDLE_MS', '999'],
     ['STREAM_KEEP_ALIVE_MS', '15s'],
     ['STREAM_KEEP_ALIVE_MS', '-1'],
     ['SHUTDOWN_INFERENCE_GRACE_MS', '3600001'],

@@ -84,6 +84,13 @@ export class AppConfig extends EgressSettings {
   @Max(3_600_000)
   readonly INFERENCE_TIMEOUT_MS: number = 600_000;
 
+  /** Bound for the silence of such a stream after its head; never less than `timeout_ms` of its virtual key. */
+  @ToNumber()
+  @IsInt()
+  @Min(1_000)
+  @Max(3_600_000)
+  readonly INFERENCE_STREAM_IDLE_MS: number = 300_000;
+
   /** Until a stream begins, while another target of its model route waits for the call. */
   @ToNumber()
   @IsInt()
@@ -104,7 +111,7 @@ export class AppConfig extends EgressSettings {
   @Max(600_000)
   readonly PROVIDER_TIMEOUT_MS: number = 30_000;
 
-  /** Bound for the silence of an event stream after its head; never less than the timeout of its call. */
+  /** Bound for the silence of the stream of a run after its head; never less than the timeout of its call. */
   @ToNumber()
   @IsInt()
   @Min(1_000)

@@ -221,6 +221,7 @@ export class InferenceService {
     const streams = {
       takesEvents: facts.isStream,
       defaultTimeoutMs: this.config.INFERENCE_TIMEOUT_MS,
+      eventIdleMs: this.config.INFERENCE_STREAM_IDLE_MS,
       maxFirstByteMs: hasNext && facts.isStream ? this.config.ROUTE_FIRST_BYTE_MS : undefined,
       sinkFor: (head: UpstreamHead) => {
         if (!isStream(head)) return undefined;

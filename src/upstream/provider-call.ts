@@ -34,6 +34,8 @@ export interface ProviderStreams {
   readonly takesEvents?: boolean | undefined;
   /** Longest time without anything, where the virtual key names none; by default that of every call. */
   readonly defaultTimeoutMs?: number | undefined;
+  /** Longest silence of events, where the virtual key allows no longer one; by default that of the stream of a run. */
+  readonly eventIdleMs?: number | undefined;
   /** Longest time until the first byte of the answer, where it is shorter than that. */
   readonly maxFirstByteMs?: number | undefined;
   readonly sinkFor: UpstreamRelayCall['sinkFor'];
@@ -66,19 +68,25 @@ export function providerCall(
 export function providerRelay(
   { provider, credential }: ProviderTarget,
   request: ProviderRequest,
-  { upload, accept, takesEvents, defaultTimeoutMs, maxFirstByteMs, sinkFor, filter, retry }: ProviderStreams,
+  streams: ProviderStreams,
   limits: ProviderLimits,
 ): Omit<UpstreamRelayCall, 'caller'> {
-  const idleTimeoutMs = credential.options.timeout_ms ?? defaultTimeoutMs ?? limits.PROVIDER_TIMEOUT_MS;
+  const { upload, accept, takesEvents, defaultTimeoutMs, eventIdleMs, maxFirstByteMs } = streams;
+  const own = credential.options.timeout_ms;
+  const idleTimeoutMs = own ?? defaultTimeoutMs ?? limits.PROVIDER_TIMEOUT_MS;
+  const silenceMs =
+    eventIdleMs === undefined
+      ? Math.max(idleTimeoutMs, limits.PROVIDER_STREAM_IDLE_MS)
+      : Math.max(own ?? 0, eventIdleMs);
   return {
     request: withStreams(addressed(provider, credential, request), upload, accept),
     signer: provider.signer?.(credential),
     idleTimeoutMs: maxFirstByteMs === undefined ? idleTimeoutMs : Math.min(idleTimeoutMs, maxFirstByteMs),
-    eventIdleTimeoutMs: takesEvents ? Math.max(idleTimeoutMs, limits.PROVIDER_STREAM_IDLE_MS) : undefined,
+    eventIdleTimeoutMs: takesEvents ? silenceMs : undefined,
     maxBufferedBytes: limits.PROVIDER_MAX_RESPONSE_BYTES,
-    sinkFor,
-    filter,
-    retry,
+    sinkFor: streams.sinkFor,
+    filter: streams.filter,
+    retry: streams.retry,
   };
 }
 
