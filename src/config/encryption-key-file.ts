@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { errorCodeOf } from '../common/errors/describe-error.js';
 
 /** The folder of the embedded database, in DATA_DIR. */
 export const DATABASE_FOLDER = 'postgres';
@@ -18,10 +19,21 @@ export function readOrMakeKey(dataDir: string): string {
   const path = keyFileOf(dataDir);
   if (!existsSync(path)) {
     if (existsSync(join(dataDir, DATABASE_FOLDER))) throw new Error(MISSING);
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-    writeFileSync(path, randomBytes(32).toString('base64'), { mode: 0o600, flag: 'wx' });
+    writeKeyFile(path, randomBytes(32).toString('base64'));
   }
   return readFileSync(path, 'utf8').trim();
+}
+
+/** Makes a new file that only its owner can read. A full disk leaves no file: the next start would take half a key for the key. */
+export function writeKeyFile(path: string, key: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  try {
+    writeFileSync(path, key, { mode: 0o600, flag: 'wx', flush: true });
+  } catch (cause) {
+    // Another process may have made it meanwhile.
+    if (errorCodeOf(cause) !== 'EEXIST') rmSync(path, { force: true });
+    throw cause;
+  }
 }
 
 const MISSING =

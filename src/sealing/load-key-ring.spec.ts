@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
@@ -86,6 +87,18 @@ describe('without a configured key', () => {
     expect(() => load()).toThrow(/missing.*Restore the file from a backup, or set TOLLGATE_ENCRYPTION_KEY/s);
     expect(readdirSync(dataDir)).toEqual(['postgres']);
     expect(load({ current: CONFIGURED }).current.bytes).toHaveLength(32);
+  });
+
+  it('leaves no half of a key where the disk is full, so that a later start makes a whole one', () => {
+    const file = JSON.stringify(new URL('../config/encryption-key-file.ts', import.meta.url).href);
+    const loader = new URL('../../test/support/runner/typescript.mjs', import.meta.url).href;
+    const script = `(await import(${file})).readOrMakeKey(${JSON.stringify(dataDir)})`;
+    // No file can have a single byte.
+    const node = [process.execPath, '--import', loader, '--input-type=module', '-e', script];
+    const { stderr } = spawnSync('sh', ['-c', 'ulimit -f 0 && exec "$@"', 'sh', ...node], { encoding: 'utf8' });
+    expect(stderr).toContain('EFBIG');
+    expect(readdirSync(dataDir)).toEqual([]);
+    expect(load().current.bytes).toHaveLength(32);
   });
 
   it('refuses a damaged file instead of making a new key, which would lose everything sealed', () => {

@@ -1,9 +1,10 @@
 import { generateKeyPair } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { readRsaPrivateKey } from '../../common/crypto/rsa-pem.js';
 import { wrapError } from '../../common/errors/describe-error.js';
+import { writeKeyFile } from '../../config/encryption-key-file.js';
 import type { AppConfig } from '../../config/environment.js';
 
 const FILE = 'signing.key';
@@ -27,13 +28,12 @@ export async function readSigningKey(settings: Settings): Promise<string | undef
   const path = join(dataDir, FILE);
   try {
     if (!existsSync(path)) {
-      mkdirSync(dataDir, { recursive: true, mode: 0o700 });
       const { privateKey } = await makeKeyPair('rsa', {
         modulusLength: 2048,
         publicKeyEncoding: { type: 'spki', format: 'pem' },
         privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
       });
-      writeFileSync(path, privateKey, { mode: 0o600, flag: 'wx' });
+      writeKeyFile(path, privateKey);
     }
     const pem = readFileSync(path, 'utf8');
     readRsaPrivateKey(pem);
