@@ -112,6 +112,38 @@ describe('a refusal of a message that was read', () => {
     expect(refusalOf(answer)).toMatchObject({ status: 502, code: 'identity_forwarding_failed', id: 7 });
   });
 
+  describe('when the server returns 431', () => {
+    const FORWARDING = { user_identity_forwarding: { method: 'claims_header' } };
+
+    it.each(['POST', 'GET', 'DELETE'])('says that the identity could not be forwarded by %s', async (method) => {
+      const slug = await mcp.register(FORWARDING);
+      mcp.raw.answerWith(plain(431));
+      const answer = await mcp.call(`/${slug}/mcp`, method === 'POST' ? PING : '', {}, method);
+      expect(refusalOf(answer)).toMatchObject({ status: 502, code: 'identity_forwarding_failed' });
+    });
+
+    it('says in the test of the server what to do', async () => {
+      const slug = await mcp.register(FORWARDING);
+      mcp.raw.answerWith(plain(431));
+      const hint = expect.stringContaining('name fewer claims in include_claims');
+      const failed = { ok: false, error: 'identity_forwarding_failed', hint };
+      expect(jsonOf(await mcp.admin.post(`/v1/mcp-servers/${slug}/test`))).toMatchObject(failed);
+    });
+
+    it.each<readonly [string, object, Readonly<Record<string, string>>]>([
+      ['no identity was sent', {}, {}],
+      [
+        "the client's own header is longer",
+        { ...FORWARDING, forward_headers: { mode: 'all-except', headers: [] } },
+        { 'x-filter': 'x'.repeat(500) },
+      ],
+    ])('forwards the status where %s', async (_what, fields, headers) => {
+      const slug = await mcp.register(fields);
+      mcp.raw.answerWith(plain(431));
+      expect(await mcp.call(`/${slug}/mcp`, PING, headers)).toMatchObject({ status: 431, text: '' });
+    });
+  });
+
   it('returns the request id on the SSE transport', async () => {
     const slug = await mcp.register({ transport: 'sse' });
     await mcp.admin.put(`/v1/mcp-servers/${slug}/tools`, { tools: [{ name: 'off', enabled: false }] });

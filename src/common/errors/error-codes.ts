@@ -256,7 +256,7 @@ export const ERROR_CODES = {
     type: 'api_error',
     source: 'gateway',
     message: 'The identity of the user could not be forwarded to the MCP server.',
-    when: 'The MCP server has `user_identity_forwarding`, and the identity cannot be made: there is no signing key, signing fails, the claims are larger than 8 KiB, or the method is `bearer` and the caller has no token that may be forwarded. Or the claim that names the user (`sub`) has more than 255 characters, at any MCP server. The server is not called. The log and the test of the server say what is missing.',
+    when: 'The MCP server has `user_identity_forwarding`, and the identity cannot be made: there is no signing key, signing fails, the claims are larger than 8 KiB, or the method is `bearer` and the caller has no token that may be forwarded. Or the claim that names the user (`sub`) has more than 255 characters, at any MCP server. The server is not called. Or the server refuses the identity as too large (431). The log and the test of the server say what is missing.',
   },
   store_unavailable: {
     status: 503,

@@ -7,6 +7,8 @@ const HINTS = {
   no_token:
     'The caller has no token that jwt_validation has validated, or it was issued for the gateway and jwt_validation.audience does not name it: bearer forwards no other. With allow_anonymous, the server is called without one.',
   too_large: 'The identity is larger than 8 KiB: name fewer claims in include_claims.',
+  refused_as_too_large:
+    'The MCP server refuses the identity as too large (431): name fewer claims in include_claims, or raise the limit of the server.',
   subject_too_long: 'The claim that names the user has more than 255 characters.',
   not_sendable: 'The identity has characters that a header cannot hold.',
   unknown_method: 'This version of the gateway does not know the method of user_identity_forwarding.',

@@ -7,6 +7,7 @@ import { IdentityForwardingError } from './identity-forwarding.error.js';
 
 /** Node refuses headers of more than 16 KiB in total; half of it leaves room for the others. */
 const MAX_VALUE_BYTES = 8 * 1024;
+const HEADERS_TOO_LARGE = 431;
 const PRINTABLE_ASCII = /^[\x20-\x7e]+$/;
 
 /** The list of forwarders, one per method. */
@@ -40,6 +41,22 @@ export class IdentityForwarding {
     if (forwarder === undefined) throw new IdentityForwardingError('unknown_method');
     return chain(forwarder.valueFor(caller, forwarding, now), (value) => toHeader(forwarding, value));
   }
+}
+
+/**
+ * Call with the status of a server's answer and the headers, by lower-case names, that were sent. A client cannot shorten an
+ * identity that the gateway makes, so 431 (RFC 6585, section 5) is not its error when the identity is the longest header.
+ * @throws IdentityForwardingError
+ */
+export function assertIdentityFits(
+  status: number | undefined,
+  sent: ReadonlyMap<string, string> | undefined,
+  forwarding: UserIdentityForwarding | undefined,
+): void {
+  if (status !== HEADERS_TOO_LARGE || forwarding === undefined || sent === undefined) return;
+  const identity = sent.get(identityHeaderName(forwarding).toLowerCase());
+  if (identity === undefined || [...sent.values()].some(({ length }) => length > identity.length)) return;
+  throw new IdentityForwardingError('refused_as_too_large');
 }
 
 function toHeader(forwarding: UserIdentityForwarding, value: string | undefined): IdentityHeader | undefined {

@@ -3,6 +3,7 @@ import type { Request } from 'express';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { AppConfig } from '../../config/environment.js';
 import { McpAuthentication } from '../../identity/authenticators/mcp-authentication.js';
+import { assertIdentityFits } from '../../identity/forwarding/identity-forwarding.js';
 import { SessionBinding, type SessionOwner } from '../../identity/sessions/session-binding.js';
 import type { UpstreamHead } from '../../upstream/upstream.types.js';
 import { noteHead } from '../calls/mcp-call-log.js';
@@ -40,7 +41,10 @@ export class McpAnswerHooks {
     const isUsersToken = identity.userIdentityForwarding?.method === 'bearer' && caller.externalToken !== undefined;
     const startedAt = performance.now();
     return {
-      onHead: ({ status }) => noteHead(call, status, performance.now() - startedAt),
+      onHead: ({ status }) => {
+        noteHead(call, status, performance.now() - startedAt);
+        assertIdentityFits(status, call.outboundHeaders, identity.userIdentityForwarding);
+      },
       wrapSessionId: (sessionId) => this.bind(sessionId, owner),
       challenge: isUsersToken ? (head) => this.challengeFor(call, head) : undefined,
       bodyFilter: (head) => this.filterFor(call, head),

@@ -41,7 +41,7 @@ export interface McpForward {
 }
 
 export interface McpHooks {
-  /** Called with the head of every answer, before any other hook. */
+  /** Called with the head of every answer, before any other hook. An error that it throws replaces the answer. */
   readonly onHead?: (head: UpstreamHead) => void;
   /** Converts the upstream's session id to the one that the client receives. */
   readonly wrapSessionId?: (upstreamId: string) => string;

@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import type { Principal } from '../../access/principal.js';
+import { GatewayError } from '../../common/errors/gateway.error.js';
+import { assertIdentityFits } from '../../identity/forwarding/identity-forwarding.js';
 import { runTest } from '../../secret-references/mapped-resource/run-test.js';
 import { contextOf } from '../../telemetry/request-context.js';
 import { McpOutbound } from '../endpoints/mcp-outbound.js';
@@ -32,7 +34,13 @@ export class McpServerProbe {
       // The test is about the secrets as they are now.
       const headers = await this.outbound.headersFor({ server, caller, client: [], traceId, secrets: 'fresh' });
       const presented = Object.fromEntries(headers);
-      const found = await this.client.ask(server, presented, context.caller, testTimeoutMs(server));
+      const found = await this.client
+        .ask(server, presented, context.caller, testTimeoutMs(server))
+        .catch((error: unknown) => {
+          const status = error instanceof GatewayError ? error.provider?.status : undefined;
+          assertIdentityFits(status, headers, server.identity.userIdentityForwarding);
+          throw error;
+        });
       const { tools, isWhole, ...about } = found;
       await (isWhole ? this.tools.remember(row, tools, principal) : this.tools.note(row, tools, principal));
       return { ...about, tools: tools.length };
