@@ -5,7 +5,6 @@ import { UnexpectedShapeError } from '../common/json/read.js';
 import { AppConfig } from '../config/environment.js';
 import type { ModelAnswer } from '../telemetry/gen-ai.js';
 import { Metrics } from '../telemetry/metrics.js';
-import { passedHeaders } from '../upstream/passed-headers.js';
 import { providerCall, providerRelay, type ProviderStreams, timeoutMsOf } from '../upstream/provider-call.js';
 import {
   answerToError,
@@ -23,6 +22,7 @@ import {
   type UpstreamAnswer,
   UpstreamFailure,
   type UpstreamHead,
+  passedHeaders,
 } from '../upstream/upstream.types.js';
 import type { ProviderRequest } from '../upstream/providers/provider.types.js';
 import { mappedOptions } from '../virtual-keys/provider-fields.js';

@@ -1,6 +1,5 @@
 import type { Response } from 'express';
-import { passedHeaders } from '../upstream/passed-headers.js';
-import { firstHeader, type UpstreamAnswer, type UpstreamHead } from '../upstream/upstream.types.js';
+import { firstHeader, type UpstreamAnswer, type UpstreamHead, passedHeaders } from '../upstream/upstream.types.js';
 import type { Dialect } from './dialects/dialect.types.js';
 
 /** Of an error of the provider, what its caller gets besides its body and status. */

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { Pool } from 'undici';
-import type { ConnectionShare } from './connection-gate.js';
-import { OriginPools } from './origin-pools.js';
+import { OriginPools, type ConnectionShare } from './origin-pools.js';
 
 function pools(maxOrigins: number): { pools: OriginPools; opened: Map<string, Pool> } {
   const opened = new Map<string, Pool>();

@@ -1,7 +1,6 @@
 import { GatewayError } from '../common/errors/gateway.error.js';
 import type { MaybePromise } from '../common/maybe-promise.js';
 import type { CallDeadline } from './call-deadline.js';
-import type { ConnectionShare } from './connection-gate.js';
 import {
   UpstreamFailure,
   type AttemptObserver,
@@ -12,6 +11,7 @@ import {
   type RetryMode,
 } from './upstream.types.js';
 import { forbidsRetry, retryAfterMs } from './retry-after.js';
+import type { ConnectionShare } from './origin-pools.js';
 
 export interface RetryClock {
   /** Milliseconds since 1970. */

@@ -7,10 +7,9 @@ import type { EgressPolicy } from './egress/egress-policy.js';
 import { guardedConnector, type GuardedConnectorOptions } from './egress/guarded-connector.js';
 import { EventSink } from './event-sink.js';
 import { openPool } from './exchange-client.js';
-import { type ConnectionCounts, OriginPools } from './origin-pools.js';
-import { PooledSender } from './pooled-sender.js';
-import { sendWithRetries, type RetryClock } from './retry-loop.js';
-import { type ExchangePlan, isRedirect } from './stream-exchange.js';
+import { type ConnectionCounts, OriginPools, type ConnectionGate, type ConnectionShare } from './origin-pools.js';
+import { sendWithRetries, type RetryClock, type AttemptSender } from './retry-loop.js';
+import { type ExchangePlan, isRedirect, leastLeftMs, StreamExchange, tooLate, wireRequest } from './stream-exchange.js';
 import { UploadBody } from './upload-body.js';
 import {
   UpstreamFailure,
@@ -19,7 +18,10 @@ import {
   type UpstreamCall,
   type UpstreamRelayCall,
   type UpstreamSender,
+  type UpstreamRequest,
 } from './upstream.types.js';
+import type { MaybePromise } from '../common/maybe-promise.js';
+import { toExchangeError } from './exchange-failure.js';
 
 const DEFAULT_MAX_ORIGINS = 128;
 const DEFAULT_RELAY_GRACE_MS = 10_000;
@@ -166,4 +168,48 @@ export class UpstreamClient implements UpstreamSender {
 
 function closed(): UpstreamFailure {
   return new UpstreamFailure('connect', 'the gateway is shutting down');
+}
+
+/** Sends the attempts of one call over the pools. */
+class PooledSender implements AttemptSender {
+  constructor(
+    private readonly policy: EgressPolicy,
+    private readonly pools: OriginPools,
+    private readonly call: Pick<UpstreamCall, 'holder'> & { readonly request: Pick<UpstreamRequest, 'url'> },
+    private readonly plan: ExchangePlan,
+    private readonly upload?: UploadBody,
+  ) {}
+
+  connect(): MaybePromise<ConnectionShare | undefined> {
+    const { url } = this.call.request;
+    // An attempt that is refused has an outcome too, so `send` is what fails.
+    if (this.refusalOf(url) !== undefined) return undefined;
+    const gate = this.pools.at(url.origin);
+    const share = gate.shareOf(this.call.holder);
+    return gate.tryEnter(share) ? share : this.wait(gate, share);
+  }
+
+  send(request: UpstreamRequest, connection: ConnectionShare | undefined): Promise<RelayedAnswer> {
+    if (connection === undefined) throw this.refusalOf(request.url);
+    return new StreamExchange(wireRequest(request, this.upload), this.plan, connection).run(connection.gate.pool);
+  }
+
+  private async wait(gate: ConnectionGate, share: ConnectionShare): Promise<ConnectionShare> {
+    const { limits } = this.plan;
+    const { host } = this.call.request.url;
+    const leastMs = leastLeftMs(limits);
+    await gate.wait(share, limits, host);
+    if (limits.remainingMs >= leastMs) return share;
+    share.release();
+    throw tooLate(host);
+  }
+
+  private refusalOf(url: URL): unknown {
+    try {
+      this.policy.checkUrl(url);
+      return undefined;
+    } catch (error) {
+      return toExchangeError(error, 'unsent', url.host);
+    }
+  }
 }

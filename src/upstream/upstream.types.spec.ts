@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { passedHeaders } from './passed-headers.js';
+import { passedHeaders } from './upstream.types.js';
 
 it('passes on what a provider says about its limits', () => {
   const headers = {

@@ -3,7 +3,7 @@ import { Pool } from 'undici';
 import { NEVER_ABORTED } from '../common/http/client-connection.js';
 import { FakeCaller, failureOf } from './__fixtures__/calls.js';
 import { CallDeadline } from './call-deadline.js';
-import { ConnectionGate, type ConnectionShare, MAX_WAIT_MS } from './connection-gate.js';
+import { ConnectionGate, type ConnectionShare, MAX_WAIT_MS } from './origin-pools.js';
 
 const CONNECTIONS = 30;
 const HOST = 'provider.example';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { namesFailure, namesSuccess } from './failure-code.js';
+import { namesFailure, namesSuccess } from './provider-error.js';
 
 const RESULTS = [{ index: 0, relevance_score: 0.5 }];
 
