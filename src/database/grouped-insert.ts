@@ -47,7 +47,7 @@ export class GroupedInsert<Item> {
     this.insertion = insertionInto(table, own);
   }
 
-  prepare(item: Item): PreparedRow {
+  readonly prepare = (item: Item): PreparedRow => {
     const { isAlike, sharedOf, ownOf } = this.shape;
     let shared: string | undefined;
     for (let at = this.parts.length - 1; shared === undefined && at >= 0; at -= 1) {
@@ -59,10 +59,10 @@ export class GroupedInsert<Item> {
       if (this.parts.push({ of: item, json: shared }) > COMPARED) this.parts.shift();
     }
     return { shared, own: JSON.stringify(ownOf(item)) };
-  }
+  };
 
   /** All of them or none. Rows that are there already stay as they are. */
-  async insert(rows: readonly PreparedRow[]): Promise<void> {
+  readonly insert = async (rows: readonly PreparedRow[]): Promise<void> => {
     const parameters = [groupedRows(rows)];
     try {
       await this.database.query(this.insertion, parameters);
@@ -71,7 +71,7 @@ export class GroupedInsert<Item> {
       // To look for each row first costs a fifth of the statement, and they come again only when an answer was lost.
       await this.database.query(`${this.insertion} ON CONFLICT DO NOTHING`, parameters);
     }
-  }
+  };
 }
 
 /**

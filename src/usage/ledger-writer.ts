@@ -6,7 +6,7 @@ import type { AppliedRate } from './prices/price.types.js';
 import { UsageEvent } from './usage-event.entity.js';
 import type { UsageObserver } from './usage-observer.js';
 import type { UnlimitedUsage } from './usage-store.types.js';
-import { isCountable } from './usage-work.js';
+import { isCountable } from './units.js';
 
 const OWN = ['id', 'at', 'trace_id', 'cost_nano', 'tokens', 'quantities', 'first_token_ms'];
 
@@ -28,7 +28,7 @@ export class LedgerWriter {
     this.rows = new GroupedInsert(dataSource, dataSource.getMetadata(UsageEvent), OWN, SHAPE);
     this.waiting = new WriteBehind({
       ...options,
-      prepare: (usage) => this.rows.prepare(usage),
+      prepare: this.rows.prepare,
       write: (rows) => this.write(rows),
       onFailure: (cause) => observer.batchFailed(cause),
       onLoss: (count) => observer.dropped(count),

@@ -11,7 +11,7 @@ const BY_PROVIDER: ReadonlyMap<string | undefined, ModelNames> = new Map([
   ['bedrock', bedrockModelNames],
   ['local', localModelNames],
 ]);
-const ONE_NAME: ModelNames = { canonical: (name) => name, aliases: () => [], priced: withoutDate };
+const NO_ALIASES: readonly ModelName[] = [];
 
 const ANY_REST = '*';
 /** A version of a model: `gpt-5.5-2026-04-23`, `claude-sonnet-4-5-20250929`. */
@@ -21,7 +21,8 @@ const ACCOUNT = /^(arn:aws(?:-[a-z]+)*:bedrock:[a-z0-9-]*:)\d{12}(?=:foundation-
 
 /** The one name by which policies, groups and the ledger know a model of a provider, however its caller spells it. */
 export function canonicalModel(provider: string | undefined, model: string): string {
-  return (BY_PROVIDER.get(provider) ?? ONE_NAME).canonical(foldModel(model));
+  const name = foldModel(model);
+  return BY_PROVIDER.get(provider)?.canonical(name) ?? name;
 }
 
 /**
@@ -36,13 +37,14 @@ export function possibleModels(name: string): readonly { readonly provider?: str
 
 /** Other names that a policy may have for it: the ARN of a region (Bedrock), the name with Azure's prefix. */
 export function modelAliases(provider: string | undefined, model: string): readonly ModelName[] {
-  return (BY_PROVIDER.get(provider) ?? ONE_NAME).aliases(foldModel(model));
+  return BY_PROVIDER.get(provider)?.aliases(foldModel(model)) ?? NO_ALIASES;
 }
 
 /** The names under which the model may have a price, in groups: an earlier group takes precedence. */
 export function pricedNames(provider: string, model: string): readonly (readonly ModelName[])[] {
-  const names = BY_PROVIDER.get(provider) ?? ONE_NAME;
   const name = foldModel(model);
+  const names = BY_PROVIDER.get(provider);
+  if (names === undefined) return withoutDate(name);
   return names.priced?.(name) ?? [[{ text: names.canonical(name), markLength: 0 }, ...names.aliases(name)]];
 }
 

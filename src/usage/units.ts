@@ -93,7 +93,19 @@ export function isTokenUnit(unit: QuantityUnit): boolean {
 
 /** Units that have no figure take that of `others`. */
 export function quantitiesOr(quantities: Quantities, others: Quantities): Quantities {
-  return combine(quantities, others, (own) => own);
+  return { ...others, ...quantities };
+}
+
+/** Whether a counter can hold these figures. */
+export function isCountable({ costNano, quantities }: { readonly costNano: bigint; readonly quantities: Quantities }) {
+  let tokens = 0n;
+  for (const unit of QUANTITY_UNITS) {
+    const quantity = quantities[unit];
+    if (quantity === undefined) continue;
+    if (quantity < 0n || quantity > MAX_FIGURE) return false;
+    if (isTokenUnit(unit)) tokens += quantity;
+  }
+  return tokens <= MAX_FIGURE && costNano >= 0n && costNano <= MAX_FIGURE;
 }
 
 /** The larger figure of each unit: a bound that holds for both. */

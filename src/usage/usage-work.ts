@@ -1,4 +1,4 @@
-import { MAX_FIGURE, QUANTITY_UNITS, tokensOf } from './units.js';
+import { isCountable, tokensOf } from './units.js';
 import type { Charge, Extension, Reservation, Settlement, UnlimitedUsage, UsageFigures } from './usage-store.types.js';
 
 /** A charge with its amount, in the unit of its policy. */
@@ -48,18 +48,6 @@ export function amountOf(figures: UsageFigures, { unit }: Charge): bigint {
 /** Figures that a counter could not hold must not get as far as the counter. */
 export function assertCountable(figures: UsageFigures): void {
   if (!isCountable(figures)) throw new RangeError('a figure is outside of what can be counted');
-}
-
-export function isCountable({ costNano, quantities }: UsageFigures): boolean {
-  for (const unit of QUANTITY_UNITS) {
-    const quantity = quantities[unit];
-    if (quantity !== undefined && !isFigure(quantity)) return false;
-  }
-  return isFigure(costNano) && isFigure(tokensOf(quantities));
-}
-
-function isFigure(value: bigint): boolean {
-  return value >= 0n && value <= MAX_FIGURE;
 }
 
 /** A settlement whose reservation is not there any more, as usage in its own right. */

@@ -6,7 +6,7 @@ import { canonicalModel } from '../../usage/model-names.js';
 import type { Price } from '../../usage/prices/price.types.js';
 import { type Counts, fromQuantitiesJson, QUANTITY_UNITS } from '../../usage/units.js';
 import type { AttemptOutcome, FigureSource } from '../../usage/usage-store.types.js';
-import { isCountable } from '../../usage/usage-work.js';
+import { isCountable } from '../../usage/units.js';
 import { aboveBound } from '../call-cost.js';
 import { pricedModel, type ProviderContext } from '../provider-context.decorator.js';
 import { CallPrices } from '../usage-meter.js';

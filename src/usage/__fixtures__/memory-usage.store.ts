@@ -17,7 +17,8 @@ import {
   type UnlimitedUsage,
   type UsageStore,
 } from '../usage-store.types.js';
-import { amountOf, type AmountCharge, assertCountable, isCountable, MAX_COUNT } from '../usage-work.js';
+import { amountOf, type AmountCharge, assertCountable, MAX_COUNT } from '../usage-work.js';
+import { isCountable } from '../units.js';
 
 export interface MemoryBucket {
   readonly charge: Charge;

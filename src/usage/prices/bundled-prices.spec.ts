@@ -3,9 +3,9 @@ import { modelFacts } from '../models/model-catalogue.js';
 import { readSnapshotPrices } from '../snapshot/snapshot.js';
 import { bundledPrices } from './bundled-prices.js';
 import { costOf, pricesThatApply } from './cost.js';
-import { PriceBook } from './price-book.js';
 import type { Price, PriceMode } from './price.types.js';
 import { bundledVisible } from './visible-price.js';
+import { PriceBook } from './price-catalogue.js';
 
 const AT = new Date('2026-11-21T00:00:00Z');
 const book = new PriceBook([bundledVisible()]);

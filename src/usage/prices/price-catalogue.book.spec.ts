@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { PriceBook } from './price-book.js';
 import { pricesOf } from './price-list.js';
 import type { Price, PricedUnit } from './price.types.js';
+import { PriceBook } from './price-catalogue.js';
 
 const DAY_MS = 86_400_000;
 const FIRST = Date.parse('2026-01-01T00:00:00Z');
