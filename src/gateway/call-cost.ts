@@ -15,6 +15,8 @@ import {
 } from '../usage/units.js';
 import type { FigureSource, UsageFigures } from '../usage/usage-store.types.js';
 import type { ReportedUsage, UsageEstimate } from './billable-use.js';
+import { assertNever } from '../common/assert-never.js';
+import type { UpstreamAttempt } from '../upstream/upstream.types.js';
 
 /** More than any call uses, in any of the figures. What is beyond is not believed. */
 const HIGHEST_COUNT = Number(MAX_FIGURE);
@@ -206,4 +208,32 @@ export function believableCount(figure: number | undefined): number | undefined 
 /** Of a bound, which may have prices of several: the one that is not the standard. */
 function modeOf(prices: readonly Price[]): PriceMode {
   return prices.find(({ mode }) => mode !== MODE)?.mode ?? MODE;
+}
+
+/**
+ * What an attempt at a provider costs. `nothing_sent`: it does not count at all. `free`: it counts, at no cost. `unknown`:
+ * the provider may have done the work. `answered`: the answer reports the cost.
+ */
+export type AttemptResult = 'nothing_sent' | 'free' | 'unknown' | 'answered';
+
+export function outcomeOfAttempt({ wasSent, status, failure }: UpstreamAttempt): AttemptResult {
+  if (!wasSent) return 'nothing_sent';
+  if (failure === undefined) return status !== undefined && status >= 200 && status <= 299 ? 'answered' : 'free';
+  switch (failure) {
+    case 'connect':
+    case 'refused_by_egress':
+    case 'busy':
+      return 'nothing_sent';
+    case 'redirect':
+      return 'free';
+    case 'broken':
+    case 'incomplete':
+    case 'interim':
+    case 'timeout':
+    case 'too_large':
+    case 'caller_gone':
+      return 'unknown';
+    default:
+      return assertNever(failure);
+  }
 }

@@ -32,10 +32,10 @@ import {
   NOTHING,
   outputThatFits,
   rateOfNothing,
+  outcomeOfAttempt,
 } from './call-cost.js';
 import { leftOf, refusalOf, type RefusedReservation, remainingOf } from './limit-refusal.js';
 import { type MonitoredRefusal, monitoredRefusal } from './monitored-limits.js';
-import { outcomeOfAttempt } from './attempt-result.js';
 import { modelAnswerOf, sumOfUnits } from './model-answer.js';
 import type { ProviderContext } from './provider-context.decorator.js';
 import { chargeOf } from '../policies/compiled-policies.js';

@@ -35,7 +35,7 @@ export class ObservedCall implements AttemptObserver {
   ) {
     this.earlierMs = request.facts.upstream_ms ?? 0;
     this.provider = info.provider;
-    this.operation = genAiOperation(info.operation);
+    this.operation = info.operation;
     this.span = prepareProviderSpan(request, info);
     this.headers = this.span.headers;
   }
@@ -86,7 +86,10 @@ export class ObservedCall implements AttemptObserver {
   }
 
   private observeAnswer({ inputTokens, outputTokens, firstTokenMs }: ModelAnswer, durationMs: number): void {
-    const labels = { gen_ai_operation_name: this.operation, gen_ai_provider_name: genAiProvider(this.provider) };
+    const labels = {
+      gen_ai_operation_name: genAiOperation(this.operation),
+      gen_ai_provider_name: genAiProvider(this.provider),
+    };
     const { modelSeconds, modelTokens, modelFirstTokenSeconds } = this.metrics;
     modelSeconds.observe(labels, durationMs / 1_000);
     if (inputTokens !== undefined) modelTokens.observe({ ...labels, gen_ai_token_type: 'input' }, inputTokens);

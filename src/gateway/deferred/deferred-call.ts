@@ -1,7 +1,7 @@
 import type { AttemptObserver, UpstreamAttempt } from '../../upstream/upstream.types.js';
 import type { Reservation } from '../../usage/usage-store.types.js';
-import { type AttemptResult, outcomeOfAttempt } from '../attempt-result.js';
 import type { NewJob } from './provider-job.store.js';
+import { type AttemptResult, outcomeOfAttempt } from '../call-cost.js';
 
 /** The request that starts a job: what is reserved for it, and how its attempts ended. */
 export class DeferredCall implements AttemptObserver {

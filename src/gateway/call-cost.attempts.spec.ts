@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { UpstreamFailureKind } from '../upstream/upstream.types.js';
-import { type AttemptResult, outcomeOfAttempt } from './attempt-result.js';
+import { type AttemptResult, outcomeOfAttempt } from './call-cost.js';
 
 const ATTEMPT = { number: 1, durationMs: 5 } as const;
 
