@@ -10,16 +10,18 @@ import { Metrics } from '../telemetry/metrics.js';
 import { shapeToError } from '../upstream/provider-error.js';
 import type { ProviderRequest } from '../upstream/providers/provider.types.js';
 import { OfferedEndpoints } from '../upstream/providers/offered-endpoints.js';
-import { joinParts, rank } from './rank.js';
 import { RERANK_PROVIDERS, RERANK_PROVIDERS_BY_SLUG } from './rerank-provider.registry.js';
-import type {
-  RankedRerank,
-  RemoteRerankProvider,
-  RerankOutcome,
-  RerankProvider,
-  RerankRequest,
+import {
+  type RankedRerank,
+  type RemoteRerankProvider,
+  type RerankOutcome,
+  type RerankProvider,
+  type RerankRequest,
+  FOREIGN_OPTIONS,
+  RERANK_OPTIONS,
+  type RerankOption,
+  type RerankScore,
 } from './rerank.types.js';
-import { assertStrict, toWarning, unsupportedOptions, withoutOptions } from './unsupported-options.js';
 
 /** More pages than any provider's limit of documents allows. Stops a provider that never ends its pages. */
 const MAX_PARTS = 100;
@@ -144,4 +146,93 @@ function useOf(provider: RerankProvider, request: RerankRequest): BillableUse<Re
 
 function reported({ searchUnits, totalTokens, isUsageComputed }: RerankOutcome): ReportedUsage {
   return { counts: { search_unit: searchUnits, input: totalTokens }, isComputed: isUsageComputed };
+}
+
+const FIELDS = {
+  max_tokens_per_doc: 'maxTokensPerDoc',
+  priority: 'priority',
+  rank_fields: 'rankFields',
+  truncation: 'truncation',
+  parameters: 'parameters',
+} as const satisfies Record<(typeof RERANK_OPTIONS)[number], keyof RerankRequest>;
+
+/** Options of the request that the provider does not have. */
+export function unsupportedOptions(request: RerankRequest, provider: RerankProvider): readonly RerankOption[] {
+  const unsupported: RerankOption[] = [];
+  for (const option of RERANK_OPTIONS) {
+    if (request[FIELDS[option]] !== undefined && !provider.options.has(option)) unsupported.push(option);
+  }
+  if (request.foreign === undefined) return unsupported;
+  const { values } = request.foreign;
+  return unsupported.concat(FOREIGN_OPTIONS.filter((option) => option in values && !provider.options.has(option)));
+}
+
+/** The request without its own options that the provider does not have. Providers pick foreign ones themselves. */
+export function withoutOptions(request: RerankRequest, options: readonly RerankOption[]): RerankRequest {
+  const own = RERANK_OPTIONS.filter((option) => options.includes(option));
+  return own.reduce((rest, option) => ({ ...rest, [FIELDS[option]]: undefined }), request);
+}
+
+/**
+ * With `x-gateway-strict`. Refuses other names of options too: a strict caller wants to know what it sends.
+ * @throws GatewayError `unsupported_parameter` that names every one of them
+ */
+export function assertStrict(
+  { foreign }: RerankRequest,
+  unsupported: readonly RerankOption[],
+  provider: RerankProvider,
+): void {
+  const renamed = foreign?.understood.filter((option) => !provider.options.has(option)) ?? [];
+  const details = [...unsupported, ...renamed].map((param) => ({
+    param,
+    message: `${param} is not supported by ${provider.slug}`,
+  }));
+  if (details.length === 0) return;
+  const message = details.map((detail) => detail.message).join('; ');
+  throw new GatewayError('unsupported_parameter', { message, details });
+}
+
+/** One element of the `x-gateway-warnings` header. */
+export function toWarning(option: RerankOption, provider: RerankProvider): string {
+  return `unsupported_parameter; param=${option}; provider=${provider.slug}`;
+}
+
+/** Sorts by score, best first; equal scores keep the order of the documents. Cuts to `topN`. */
+export function rank(scores: readonly RerankScore[], topN: number | undefined): readonly RerankScore[] {
+  // Most providers return this order.
+  const sorted = isRanked(scores)
+    ? scores
+    : scores.toSorted((a, b) => b.relevanceScore - a.relevanceScore || a.index - b.index);
+  return topN === undefined ? sorted : sorted.slice(0, topN);
+}
+
+function isRanked(scores: readonly RerankScore[]): boolean {
+  let before: RerankScore | undefined;
+  for (const score of scores) {
+    if (before !== undefined) {
+      const isWorse = before.relevanceScore < score.relevanceScore;
+      if (isWorse || (before.relevanceScore === score.relevanceScore && before.index > score.index)) return false;
+    }
+    before = score;
+  }
+  return true;
+}
+
+/** Joins the pages of an answer into one outcome. The first score of a document counts, and all pages are billed. */
+export function joinParts(parts: readonly RerankOutcome[]): RerankOutcome {
+  const [first, ...others] = parts;
+  if (first === undefined) throw new UnexpectedShapeError('at least one part', 'the answer');
+  if (others.length === 0) return first;
+  const scores = new Map<number, RerankScore>();
+  for (const part of parts)
+    for (const score of part.scores) if (!scores.has(score.index)) scores.set(score.index, score);
+  const searchUnits = sumOf(parts.map((part) => part.searchUnits));
+  const totalTokens = sumOf(parts.map((part) => part.totalTokens));
+  return { ...first, scores: [...scores.values()], searchUnits, totalTokens };
+}
+
+/** undefined where no part has a figure. */
+function sumOf(figures: readonly (number | undefined)[]): number | undefined {
+  const known = figures.filter((figure) => figure !== undefined);
+  return known.length === 0 ? undefined : known.reduce((sum, figure) => sum + figure, 0);
 }

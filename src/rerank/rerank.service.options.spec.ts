@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { localRerank } from './providers/local.provider.js';
 import type { RerankOption, RerankProvider, RerankRequest } from './rerank.types.js';
-import { assertStrict, toWarning, unsupportedOptions, withoutOptions } from './unsupported-options.js';
+import { assertStrict, toWarning, unsupportedOptions, withoutOptions } from './rerank.service.js';
 
 const PLAIN: RerankRequest = {
   model: 'm',

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { UnexpectedShapeError } from '../common/json/read.js';
-import { joinParts, rank } from './rank.js';
 import type { RerankOutcome, RerankScore } from './rerank.types.js';
+import { joinParts, rank } from './rerank.service.js';
 
 /** One score per document, many of them equal. */
 const anyScores: fc.Arbitrary<readonly RerankScore[]> = fc
