@@ -26,8 +26,8 @@ export function setUpApp(app: NestExpressApplication, adapter: LinkedExpressAdap
   const upstream = app.get(UpstreamClient);
   metrics.upstreamCounts = () => ({ ...upstream.counts() });
   adapter.noteMalformed = malformedRequestLog(logger, metrics);
-  const requests = app.get(RequestLogRecorder, { strict: false });
-  app.use(contextMiddleware(logger, metrics, app.get(Tracing), (request) => requests.add(request)));
+  const { add: noteRequest } = app.get(RequestLogRecorder, { strict: false });
+  app.use(contextMiddleware(logger, metrics, app.get(Tracing), noteRequest));
   setUpConnectionLimits(app, logger, metrics);
   app.useGlobalFilters(new AppErrorFilter(adapter, logger, app.get(StoreFailures)));
   setUpOpenApi(app);

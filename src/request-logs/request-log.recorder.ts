@@ -8,9 +8,9 @@ import { AppConfig } from '../config/environment.js';
 import { GroupedInsert, type PreparedRow } from '../database/grouped-insert.js';
 import { WriteBehind } from '../database/write-behind.js';
 import { LOGGER, type Logger } from '../telemetry/logger.js';
-import type { EndedRequest } from '../telemetry/request-sink.js';
 import { tokensOfJson } from '../usage/units.js';
 import { RequestLog } from './request-log.entity.js';
+import type { EndedRequest } from '../telemetry/context.middleware.js';
 
 const SESSION = 'session';
 const MAX_INTEGER = 2 ** 31 - 1;
@@ -41,8 +41,8 @@ export class RequestLogRecorder implements OnApplicationShutdown {
     const ownOf = (request: EndedRequest) => ownColumns(request, clock.now());
     const rows = new GroupedInsert(dataSource, dataSource.getMetadata(RequestLog), OWN, { isAlike, sharedOf, ownOf });
     this.waiting = new WriteBehind({
-      prepare: (row) => rows.prepare(row),
-      write: (batch) => rows.insert(batch),
+      prepare: rows.prepare,
+      write: rows.insert,
       onFailure: (cause, waiting) =>
         logger.warn({ event: 'request_logs_not_written', requests: waiting, error: describeDefect(cause) }),
       onLoss: (count, cause) =>
@@ -60,12 +60,12 @@ export class RequestLogRecorder implements OnApplicationShutdown {
   }
 
   /** Requests of no known caller, or of no call, leave no row. */
-  add(request: EndedRequest): void {
+  readonly add = (request: EndedRequest): void => {
     const { facts } = request;
     const isCall = facts.virtual_key !== undefined || facts.provider !== undefined || facts.mcp_server !== undefined;
     if (!isCall || facts.organisation_id === undefined || this.config.REQUEST_LOG_DAYS === 0) return;
     this.waiting.add(request);
-  }
+  };
 
   flush(): Promise<void> {
     return this.waiting.flush();

@@ -6,7 +6,7 @@ import { toErrorEnvelope } from '../common/errors/error-envelope.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { Metrics } from '../telemetry/metrics.js';
-import { UNMATCHED } from '../telemetry/request-log.js';
+import { UNMATCHED } from '../telemetry/context.middleware.js';
 
 /** Records a refusal before it is sent. Returns the headers that every response has. */
 export type NoteRefusal = (refusal: GatewayError) => Readonly<Record<string, string>>;

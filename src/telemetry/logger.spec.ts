@@ -6,8 +6,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { logDestination } from './log-destination.js';
-import { createLogger, flushLog, lineWriter, NestLogger } from './logger.js';
+import { createLogger, flushLog, lineWriter, NestLogger, logDestination } from './logger.js';
 
 let folder: string;
 beforeAll(() => {
