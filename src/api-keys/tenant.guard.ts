@@ -9,7 +9,6 @@ import { foldId, isUuid } from '../common/uuid.js';
 import { contextOf } from '../telemetry/request-context.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import type { AdminToken } from './admin-token.verifier.js';
-import type { Caller } from './authenticator.js';
 
 /**
  * Global guard: settles the tenant that the request acts for. Runs after the body has been read, since administrators may
@@ -25,8 +24,8 @@ export class TenantGuard implements CanActivate {
     const { caller, anyCaller } = request;
     if (caller === undefined && anyCaller === undefined) return true;
     const named = namedOrganisation(request);
-    const keyOwner = ownerOfKey(caller ?? anyCaller);
-    if (keyOwner !== undefined && named !== undefined && named !== keyOwner.organisationId) throw mismatch();
+    const known = caller ?? anyCaller;
+    if (named !== undefined && known?.kind === 'api_key' && named !== known.principal.organisationId) throw mismatch();
     if (caller === undefined) return true;
     if (caller.kind === 'api_key') return actAs(caller.principal, request);
     return this.grantedTenant(caller.token, named, request).then((principal) => actAs(principal, request));
@@ -52,10 +51,6 @@ export class TenantGuard implements CanActivate {
   private async exists(organisationId: string): Promise<boolean> {
     return isUuid(organisationId) && (await this.workspaces.organisationExists(organisationId));
   }
-}
-
-function ownerOfKey(caller: Caller | undefined): Principal | undefined {
-  return caller?.kind === 'api_key' ? caller.principal : undefined;
 }
 
 /**
