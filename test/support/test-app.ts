@@ -69,15 +69,38 @@ export async function startTestApp(
     await app.close();
     throw error;
   }
-  return {
-    app,
-    url: await app.getUrl(),
-    clock,
-    dataSource: app.get(DataSource),
-    log: () => log.text,
-    close: async () => {
-      app.getHttpServer().closeAllConnections();
-      await app.close();
-    },
-  };
+  return new RunningApp(app, await app.getUrl(), clock, log);
+}
+
+/** The variables of a spec stay in memory as long as its worker. They must not keep an application of 8 MB that is closed. */
+class RunningApp implements TestApp {
+  #app: NestExpressApplication | undefined;
+
+  constructor(
+    app: NestExpressApplication,
+    readonly url: string,
+    readonly clock: TestClock,
+    private readonly gathered: GatheredLog,
+  ) {
+    this.#app = app;
+  }
+
+  get app(): NestExpressApplication {
+    if (this.#app === undefined) throw new Error('this gateway is closed');
+    return this.#app;
+  }
+
+  get dataSource(): DataSource {
+    return this.app.get(DataSource);
+  }
+
+  readonly log = (): string => this.gathered.text;
+
+  async close(): Promise<void> {
+    if (this.#app === undefined) return;
+    const app = this.#app;
+    app.getHttpServer().closeAllConnections();
+    await app.close();
+    this.#app = undefined;
+  }
 }
