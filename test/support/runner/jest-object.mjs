@@ -8,7 +8,8 @@ const LEFT_ALONE = ['nextTick', 'queueMicrotask'];
 const mocker = new ModuleMocker(globalThis);
 const timers = new ModernFakeTimers({ config: { fakeTimers: {} }, global: globalThis });
 
-let hasFakedTimers = false;
+let isFaking = false;
+let hasLostTimers = false;
 
 /** What the specs use of `jest`; replacing modules is not among it, because all files of a process share them. */
 export const jestObject = {
@@ -18,10 +19,11 @@ export const jestObject = {
   clearAllMocks: () => mocker.clearAllMocks(),
   resetAllMocks: () => mocker.resetAllMocks(),
   useFakeTimers({ doNotFake = [], ...settings } = {}) {
-    hasFakedTimers = true;
+    useRealTimers();
+    isFaking = true;
     timers.useFakeTimers({ ...settings, doNotFake: [...doNotFake, ...LEFT_ALONE] });
   },
-  useRealTimers: () => timers.useRealTimers(),
+  useRealTimers,
   advanceTimersByTime: (milliseconds) => timers.advanceTimersByTime(milliseconds),
   advanceTimersByTimeAsync: (milliseconds) => timers.advanceTimersByTimeAsync(milliseconds),
   getTimerCount: () => timers.getTimerCount(),
@@ -31,12 +33,19 @@ export const jestObject = {
   },
 };
 
-/** As it was before the file that ends now; answers whether that file has faked the timers. */
-export function putBack() {
-  const hadFakedTimers = hasFakedTimers;
-  hasFakedTimers = false;
+/** A faked timer that is left will never fire, while what set it may wait for it, such as undici's clock in all later files. */
+function useRealTimers() {
+  if (isFaking && timers.getTimerCount() > 0) hasLostTimers = true;
+  isFaking = false;
   timers.useRealTimers();
+}
+
+/** As it was before the file that ends now; returns whether that file has left faked timers behind. */
+export function putBack() {
+  useRealTimers();
+  const hadLostTimers = hasLostTimers;
+  hasLostTimers = false;
   mocker.restoreAllMocks();
   delete globalThis[TIMEOUT];
-  return hadFakedTimers;
+  return hadLostTimers;
 }

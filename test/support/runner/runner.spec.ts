@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,53 +17,81 @@ describe('The runner of the tests', () => {
 
   afterEach(() => rm(folder, { recursive: true }));
 
-  it('runs a file once more when Node crashed in it, and says so', async () => {
-    const run = await runSpec(`if (starts === 1) process.kill(process.pid, 'SIGTRAP');`);
+  it('runs a file once more when Node crashed in it, and never one that failed', async () => {
+    const run = await runSpecs({
+      crashed: `if (starts === 1) process.kill(process.pid, 'SIGTRAP');`,
+      crashing: `process.kill(process.pid, 'SIGSEGV');`,
+      failed: `if (starts === 1) throw new Error('failed');`,
+      ended: `if (starts === 1) process.exit(3);`,
+      killed: `if (starts === 1) process.kill(process.pid, 'SIGKILL');`,
+    });
 
-    expect({ code: run.code, starts: await starts() }).toEqual({ code: 0, starts: 2 });
-    expect(run.stderr).toMatch(/CRASH OF NODE in .*x\.spec\.mjs: .* SIGTRAP/);
+    const names = (await starts()).map(({ name = '' }) => name).toSorted((one, other) => one.localeCompare(other));
+    expect(names).toEqual(['crashed', 'crashed', 'crashing', 'crashing', 'ended', 'failed', 'killed']);
+    expect(run.code).toBe(1);
+    expect(run.stderr).toContain('4 failed, 1 passed, 5 total');
+    const told = [...run.stderr.matchAll(/^CRASH OF NODE in .*\/(\w+)\.spec\.mjs: .*: (\w+)\. It runs again/gm)];
+    expect(new Set(told.map(([, name, signal]) => `${name} ${signal}`))).toEqual(
+      new Set(['crashed SIGTRAP', 'crashing SIGSEGV']),
+    );
   });
 
-  it('fails a file in which Node crashes twice', async () => {
-    const run = await runSpec(`process.kill(process.pid, 'SIGSEGV');`);
+  it('keeps its process after files that fake timers and leave none', async () => {
+    const code = `jest.useFakeTimers(); setTimeout(() => undefined, 10); jest.advanceTimersByTime(10);`;
+    await runSpecs({ one: code, other: code });
 
-    expect({ code: run.code, starts: await starts() }).toEqual({ code: 1, starts: 2 });
-    expect(run.stderr).toContain('the process of the tests ended before they did: SIGSEGV');
+    expect(await processes()).toBe(1);
   });
 
-  it.each([
-    ['that fails', `if (starts === 1) throw new Error('failed');`],
-    ['that ends its process', `if (starts === 1) process.exit(3);`],
-    ['whose process was killed', `if (starts === 1) process.kill(process.pid, 'SIGKILL');`],
-  ])('never repeats a test %s', async (_case, code) => {
-    const run = await runSpec(code);
+  it('ends its process after each file that leaves a faked timer', async () => {
+    const code = `jest.useFakeTimers(); setTimeout(() => undefined, 10);`;
+    await runSpecs({
+      atItsEnd: code,
+      beforeItTakesRealOnes: `${code} jest.useRealTimers();`,
+      beforeItFakesAgain: `${code} jest.useFakeTimers(); jest.useRealTimers();`,
+    });
 
-    expect({ code: run.code, starts: await starts() }).toEqual({ code: 1, starts: 1 });
-    expect(run.stderr).not.toContain('CRASH OF NODE');
+    expect(await processes()).toBe(3);
   });
 
-  /** A spec file of its own, which leaves a file `start-<process>` at each start. */
-  async function runSpec(code: string): Promise<ScriptRun> {
-    const spec = `
-      import { readdirSync, writeFileSync } from 'node:fs';
-      import { it } from '@jest/globals';
-      it('runs', async () => {
-        writeFileSync(${JSON.stringify(join(folder, 'start-'))} + process.pid, '');
-        const starts = readdirSync(${JSON.stringify(folder)}).filter((name) => name.startsWith('start-')).length;
-        ${code}
-      });`;
-    await writeFile(join(folder, 'x.spec.mjs'), spec);
+  /** Each of these files has one test, which writes down its file and process before it runs the code. */
+  async function runSpecs(files: Readonly<Record<string, string>>): Promise<ScriptRun> {
+    for (const [name, code] of Object.entries(files)) {
+      const spec = `
+        import { appendFileSync, readFileSync } from 'node:fs';
+        import { it, jest } from '@jest/globals';
+        it('runs', () => {
+          appendFileSync(${JSON.stringify(startsFile())}, '${name} ' + process.pid + '\\n');
+          const starts = readFileSync(${JSON.stringify(startsFile())}, 'utf8').split('${name}').length - 1;
+          ${code}
+        });`;
+      await writeFile(join(folder, `${name}.spec.mjs`), spec);
+    }
     const config = {
       displayName: 'unit',
       rootDir: folder,
+      cacheDirectory: folder,
       runner: RUNNER,
       testMatch: ['**/*.spec.mjs'],
       transform: {},
+      workerIdleMemoryLimit: '1GB',
     };
-    return runScript(JEST, ['--config', JSON.stringify(config)]);
+    return runScript(JEST, ['--runInBand', '--config', JSON.stringify(config)]);
   }
 
-  async function starts(): Promise<number> {
-    return (await readdir(folder)).filter((name) => name.startsWith('start-')).length;
+  function startsFile(): string {
+    return join(folder, 'starts');
+  }
+
+  async function starts(): Promise<readonly { readonly name?: string; readonly process?: string }[]> {
+    const lines = (await readFile(startsFile(), 'utf8')).trim().split('\n');
+    return lines.map((line) => {
+      const [name, process] = line.split(' ');
+      return { name, process };
+    });
+  }
+
+  async function processes(): Promise<number> {
+    return new Set((await starts()).map(({ process }) => process)).size;
   }
 });

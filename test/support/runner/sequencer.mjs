@@ -5,8 +5,8 @@ const ORDER = ['process', 'app', 'unit'];
 
 /**
  * Those that take longest begin first, so that no worker waits at the end for the last long file of the other. Files that fake
- * timers come last: each ends its process, and the next file has to load every module again. Files that collect garbage come
- * first, or last of all in a process of their own: each collection takes the longer, the more modules are loaded.
+ * timers come last: those that leave some end their process, and the next file has to load every module again. Files that collect
+ * garbage come first, or last of all: each collection takes the longer, the more modules are loaded.
  */
 export default class SlowestFirst extends Sequencer {
   sort(tests) {

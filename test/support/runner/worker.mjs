@@ -31,10 +31,9 @@ async function runFile({ path, globalConfig, projectConfig }) {
   } catch ({ message, stack }) {
     answer.error = { message, stack };
   }
-  const hasFakedTimers = putBack();
+  const hasLostTimers = putBack();
   putBackEnvironment(environment);
-  // Code that set a timer while timers were faked, such as undici's clock, waits for it without end: end this process.
-  answer.isSpent = hasFakedTimers || process.memoryUsage.rss() > globalConfig.workerIdleMemoryLimit;
+  answer.isSpent = hasLostTimers || process.memoryUsage.rss() > globalConfig.workerIdleMemoryLimit;
   process.send(answer);
 }
 
