@@ -29,8 +29,10 @@ const slowly: Reply = (response, call) => {
   if (call.path.endsWith('/chat/completions')) return faultyStream(response, call);
   setTimeout(() => scored()(response, call), 20 + Math.random() * 100);
 };
+/** A model route with two targets. */
+const ROUTE = 'chats';
 /** At most 24 tokens of output come. */
-const CHAT = { model: 'm', max_tokens: 60, stream: true, messages: [{ role: 'user', content: 'Hello' }] };
+const CHAT = { model: ROUTE, max_tokens: 60, stream: true, messages: [{ role: 'user', content: 'Hello' }] };
 
 interface Member {
   readonly process: GatewayProcess;
@@ -46,7 +48,9 @@ interface CallOptions {
 /** The calls that reached the provider, compared with the ledger. Calls are named by their trace ids. */
 export interface Reckoning {
   readonly reached: readonly string[];
-  /** Calls that reached the provider and are not in the ledger exactly once. */
+  /** Of one call. */
+  readonly mostAttempts: number;
+  /** Calls whose attempts at the provider are not in the ledger once each. */
   readonly miscounted: readonly string[];
   /** Calls that the ledger has as settled but that did not reach the provider. */
   readonly invented: readonly string[];
@@ -66,7 +70,6 @@ export class GatewayFleet {
     private readonly start: () => Promise<Member>,
     private readonly members: Member[],
     private readonly virtualKey: string,
-    private readonly chats: string,
   ) {}
 
   /** @param server PostgreSQL server on which the fleet creates its own database */
@@ -94,10 +97,13 @@ export class GatewayFleet {
     const key = { name: 'cohere', provider: 'cohere', key: 'provider-key', config };
     const admin = new GatewayClient(first.url);
     const { slug } = await admin.create('/v1/virtual-keys', key);
-    const chats = await admin.create('/v1/virtual-keys', { ...key, name: 'chats', provider: 'openai-compatible' });
+    const targets = ['chats 1', 'chats 2'].map(async (name, order) => {
+      const chats = await admin.create('/v1/virtual-keys', { ...key, name, provider: 'openai-compatible' });
+      return { virtual_key: readString(chats['slug'], 'slug'), model: 'm', order };
+    });
+    await admin.create('/v1/model-routes', { name: ROUTE, targets: await Promise.all(targets) });
     provider.replyWith(slowly);
-    const slugs = [readString(slug, 'slug'), readString(chats['slug'], 'slug')] as const;
-    return new GatewayFleet(books, provider, database, folder, start, members, ...slugs);
+    return new GatewayFleet(books, provider, database, folder, start, members, readString(slug, 'slug'));
   }
 
   client(number = 0): GatewayClient {
@@ -125,7 +131,6 @@ export class GatewayFleet {
     const headers = {
       'content-type': 'application/json',
       'x-gateway-api-key': ADMIN_KEY,
-      'x-gateway-virtual-key': this.chats,
       'x-gateway-trace-id': traceId,
     };
     const signal = AbortSignal.timeout(Math.ceil(leavesAfterMs));
@@ -186,19 +191,23 @@ export class GatewayFleet {
   async reckon(): Promise<Reckoning> {
     const rows = (await this.books.getRepository(UsageEvent).find()).filter(({ id }) => !this.known.has(id));
     const reached = this.provider.calls.map(({ headers }) => String(headers['traceparent']).split('-')[1] ?? '');
-    const arrivals = new Set(reached);
-    const counted = new Map<string, number>();
+    const arrivals = countsOf(reached);
     const traces = rows.map(({ traceId, source }) => ({
       trace: traceId.replaceAll('-', ''),
       isPresumed: source === 'presumed',
     }));
-    for (const { trace } of traces) counted.set(trace, (counted.get(trace) ?? 0) + 1);
+    const rowsOf = countsOf(traces.map(({ trace }) => trace));
+    const sureOf = countsOf(traces.filter(({ isPresumed }) => !isPresumed).map(({ trace }) => trace));
     const absent = traces.filter(({ trace }) => !arrivals.has(trace));
     const absentAs = (wanted: boolean): readonly string[] =>
       absent.filter(({ isPresumed }) => isPresumed === wanted).map(({ trace }) => trace);
     return {
       reached,
-      miscounted: reached.filter((trace) => counted.get(trace) !== 1),
+      mostAttempts: Math.max(...arrivals.values()),
+      // An attempt whose gateway was killed before it was sent is presumed.
+      miscounted: [...arrivals].flatMap(([trace, attempts]) =>
+        (rowsOf.get(trace) ?? 0) < attempts || (sureOf.get(trace) ?? 0) > attempts ? [trace] : [],
+      ),
       invented: absentAs(false),
       unsent: absentAs(true),
     };
@@ -214,4 +223,10 @@ export class GatewayFleet {
   private anyone(): number {
     return Math.floor(Math.random() * this.members.length);
   }
+}
+
+function countsOf(names: readonly string[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return counts;
 }
