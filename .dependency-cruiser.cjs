@@ -117,9 +117,9 @@ module.exports = {
     {
       name: 'unit-specs-need-no-database',
       comment:
-        'Name it x.app.spec.ts: it needs what jest makes for those alone, and runs on PostgreSQL and Redis as well.',
+        'Name it x.app.spec.ts or x.once.spec.ts (CONTRIBUTING.md has the rule): it needs what jest makes for those alone.',
       severity: 'error',
-      from: { path: '[.]spec[.]ts$', pathNot: '[.](app|process)[.]spec[.]ts$' },
+      from: { path: '[.]spec[.]ts$', pathNot: '[.](app|once|process)[.]spec[.]ts$' },
       to: { path: '^test/support/(test-app|test-database|own-database|services)[.]ts$', reachable: true },
     },
     {

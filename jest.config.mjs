@@ -1,8 +1,9 @@
-// Which of the three a spec is, its name says: CONTRIBUTING.md has the rule.
+// Which of the four a spec is, its name says: CONTRIBUTING.md has the rule.
 const SPECS = {
   process: '**/*.process.spec.ts',
   app: '**/*.app.spec.ts',
-  unit: '**/!(*.app|*.process).spec.ts',
+  once: '**/*.once.spec.ts',
+  unit: '**/!(*.app|*.once|*.process).spec.ts',
 };
 
 function project(name, more) {
@@ -24,10 +25,12 @@ export default {
       globalSetup: './test/support/set-up-process.mjs',
       globalTeardown: './test/support/global-teardown.mjs',
     }),
-    project('app', {
-      globalSetup: './test/support/set-up-app.mjs',
-      globalTeardown: './test/support/global-teardown.mjs',
-    }),
+    ...['app', 'once'].map((name) =>
+      project(name, {
+        globalSetup: './test/support/set-up-app.mjs',
+        globalTeardown: './test/support/global-teardown.mjs',
+      }),
+    ),
     project('unit'),
   ],
   testSequencer: './test/support/runner/sequencer.mjs',

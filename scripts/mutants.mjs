@@ -116,7 +116,7 @@ function specsFor(file) {
   const near = filesIn(folder.path).filter((spec) => spec.endsWith('.spec.ts'));
   const own = near.filter((spec) => spec.startsWith(file.replace(/ts$/, '')));
   const others = near.filter((spec) => !own.includes(spec));
-  const isWhole = (spec) => /\.(app|process)\.spec\.ts$/.test(spec);
+  const isWhole = (spec) => /\.(app|once|process)\.spec\.ts$/.test(spec);
   const app = filesIn('test').filter((spec) => folder.specs.test(spec));
   const stages = [own, others.filter((spec) => !isWhole(spec)), others.filter(isWhole), app];
   return stages.filter((specs) => specs.length > 0);

@@ -12,7 +12,7 @@ import { addTenant, type Tenant } from './support/tenants.js';
 /** The pages of the documentation and of the console, which have no controllers. */
 const DOCUMENTATION = /^\/(?:docs|console)(\/|$)/;
 const PUBLIC = ['GET /', 'GET /.well-known/jwks.json', 'GET /health/live', 'GET /health/ready', 'GET /metrics'];
-/** Where MCP clients look for an authorization server: see mcp-strangers.app.spec.ts. */
+/** Where MCP clients look for an authorization server: see mcp-strangers.once.spec.ts. */
 const LOGIN_METADATA = ['oauth-authorization-server', 'openid-configuration'].flatMap((name) => [
   `/.well-known/${name}`,
   `/.well-known/${name}/*path`,
@@ -35,7 +35,7 @@ const NO_LOGIN = [
 ];
 /** Scopes that no route declares: they depend on what a request contains, or on who calls an MCP server. */
 const ASKED_ELSEWHERE = ['identities.assert', 'mcp.invoke', 'secret_references.use'];
-/** Areas whose objects, including their ids, belong to the provider: see relay-routes.app.spec.ts. */
+/** Areas whose objects, including their ids, belong to the provider: see relay-routes.once.spec.ts. */
 const RELAYED = /^\/v1\/(?:assistants|batches|files|fine_tuning|responses|threads|uploads|vector_stores)(?:\/|$)/;
 /** Names of models are not references: see model-routes.app.spec.ts. */
 const MODELS = /^\/v1\/models\//;

@@ -57,6 +57,16 @@ const hiddenDependency: Check = (file) =>
 const weakSignal: Check = (file) =>
   placesOf(file, /AbortSignal/, (node) => ts.isPropertyAccessExpression(node) && node.getText() === 'AbortSignal.any');
 
+/** On a second database it would prove more: it is an x.app.spec.ts (decision 66). */
+const databaseInOnceSpec: Check = ({ path, text }) => {
+  if (!path.endsWith('.once.spec.ts')) return [];
+  const found =
+    /\b(?:dataSource|books|DATABASE_URL|REDIS_URL)\b|\.limit\(|from '(?:pg|typeorm|ioredis|node:net|.*[./-](?:entity|store|database|services|gateway-pair)\.js)'/.exec(
+      text,
+    );
+  return found === null ? [] : [`${path}: ${found[0]}`];
+};
+
 /** A logged error shows its message, statement and parameters, which may quote secrets; `describeDefect` omits them. */
 const loggedWhole: Check = (file) =>
   placesOf(
@@ -273,6 +283,26 @@ describe('there is no AbortSignal.any, only abortedWith and withDeadline', () =>
   it('detects AbortSignal.any', () => {
     expect(weakSignal(sample('const signal = AbortSignal.any([AbortSignal.timeout(1), other]);'))).toHaveLength(1);
     expect(weakSignal(sample('// no AbortSignal.any\nconst signal = AbortSignal.timeout(1);'))).toEqual([]);
+  });
+});
+
+describe('a spec that runs once asks no database', () => {
+  it('finds no use of the database in a spec that runs once', () => {
+    expect(everything.filter(({ path }) => path.endsWith('.once.spec.ts')).length).toBeGreaterThan(20);
+    expect(everything.flatMap(databaseInOnceSpec)).toEqual([]);
+  });
+
+  it.each([
+    'await gateway.app.dataSource.query(sql);',
+    'await gateway.books.ledger(1);',
+    "await gateway.limit({ type: 'cost' });",
+    "import { Client } from 'pg';",
+    "import { connect } from 'node:net';",
+    "import { makeOwnDatabase } from './support/own-database.js';",
+    "import { UsageEvent } from '../src/usage/usage-event.entity.js';",
+  ])('detects in a spec that runs once: %s', (text) => {
+    expect(databaseInOnceSpec(sample(text, 'test/x.once.spec.ts'))).toHaveLength(1);
+    expect(databaseInOnceSpec(sample(text, 'test/x.app.spec.ts'))).toEqual([]);
   });
 });
 
