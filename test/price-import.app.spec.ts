@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jes
 import { type JsonObject, readObject } from '../src/common/json/read.js';
 import { COHERE, JINA, LITELLM, VOYAGE } from '../src/usage/prices/importers/__fixtures__/lists.js';
 import { type ImportOutcome, importPrices, type PriceListFile } from '../src/usage/prices/importers/import-prices.js';
+import { PriceRow } from '../src/usage/prices/price.entity.js';
 import { reportLines } from '../src/usage/prices/importers/import-report.js';
 import { GatewayClient } from './support/gateway-client.js';
 import { startTestApp, type TestApp } from './support/test-app.js';
@@ -63,6 +64,20 @@ describe('a price import', () => {
     expect(await run(JINA)).toMatchObject({ isWritten: true, changes: [], unchanged: 2 });
     expect(await imported()).toHaveLength(2);
   });
+
+  it.each([{ mode: 'batch' }, { minInputTokens: 1_000 }] as const)(
+    'does not compare a list with prices of another mode or tier: %j',
+    async (other) => {
+      await run(JINA);
+      const prices = gateway.dataSource.getRepository(PriceRow);
+      const standard = await prices.findOneByOrFail({ provider: 'jina', model: 'jina-reranker-v1-base-en' });
+      gateway.clock.advance(1_000);
+      const { id: _id, ...values } = standard;
+      await prices.insert({ ...values, ...other, price: '0.000009', effectiveFrom: gateway.clock.now() });
+      gateway.clock.advance(1_000);
+      expect(await run(JINA)).toMatchObject({ changes: [], unchanged: 2 });
+    },
+  );
 
   it('adds a row for a new price, and keeps the old row', async () => {
     await run(JINA);

@@ -226,6 +226,16 @@ describe('GET /v1/usage', () => {
     expect(await report(`${range}&api_key=${apiKeyId.toUpperCase()}`)).toMatchObject([{ calls: 1 }]);
   });
 
+  it.each([
+    ['hour', 31],
+    ['day', 366],
+  ])('reports usage by %s for %d days, and refuses a second more', async (bucket, days) => {
+    const to = START + days * DAY;
+    expect((await admin.get(`/v1/usage?from=${START}&to=${to}&bucket=${bucket}`)).status).toBe(200);
+    const refused = await admin.get(`/v1/usage?from=${START - 1}&to=${to}&bucket=${bucket}`);
+    expect([refused.status, ...brokenRulesOf(refused)]).toEqual([400, 'from']);
+  });
+
   it('pages through usage and returns the total', async () => {
     const pages = `${RANGE}&bucket=hour&page_size=2`;
     expect(await admin.read(`/v1/usage?${pages}`)).toMatchObject({ data: [{ calls: 2 }, { calls: 1 }], total: 3 });
