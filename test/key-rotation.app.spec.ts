@@ -3,10 +3,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { DataSource } from 'typeorm';
 import { rewrapKeys } from '../src/cli/rewrap-keys.js';
 import { SEALED_COLUMNS } from '../src/cli/sealed-columns.js';
+import { ResponsePin } from '../src/gateway/routing/response-pin.entity.js';
 import { KeyRing, parseMasterKey } from '../src/sealing/key-ring.js';
 import { rewrapColumn } from '../src/sealing/rewrap.js';
-import type { SealedColumn } from '../src/sealing/sealed-column.js';
+import { type SealedColumn, sealedColumn } from '../src/sealing/sealed-column.js';
 import { Sealer } from '../src/sealing/sealer.js';
+import { VirtualKey } from '../src/virtual-keys/virtual-key.entity.js';
 import { type CommandRun, runOnTestDatabase } from './support/command.js';
 import { type FakeProvider, json, onlyCall, startFakeProvider } from './support/fake-provider.js';
 import { GatewayClient } from './support/gateway-client.js';
@@ -181,6 +183,13 @@ describe('keys:rewrap', () => {
     });
     expect(await credentialOf(rotated, 'old')).toBe('Bearer key-of-old');
     expect(await credentialOf(rotated, 'old-aws')).toContain(`Credential=${AWS_ACCESS_KEY_ID}/`);
+  });
+
+  it('refuses a table whose primary key has several columns', async () => {
+    const { dataSource } = await start(ROTATING);
+    expect(sealedColumn(VirtualKey, 'sealedKey').nameIn(dataSource)).toBe('virtual_keys.sealed_key');
+    const pins = sealedColumn(ResponsePin, 'virtualKeyId');
+    expect(() => pins.nameIn(dataSource)).toThrow('a primary key of one column');
   });
 
   it('names a missing master key, exits 1 and still re-wraps the rest', async () => {
