@@ -96,6 +96,15 @@ describe('a first target that fails before its output', () => {
     expect([gateway.provider.calls.length, second.calls.length]).toEqual([1, 1]);
   });
 
+  it.each([false, true])('leaves none of its headers in the answer of the second, streamed: %s', async (stream) => {
+    const body = stream ? ERROR_EVENT : '{"error":{"message":"no","code":504}}';
+    const limits = { 'x-ratelimit-remaining-requests': '7' };
+    gateway.provider.replyWith(text(body, stream ? EVENTS : 'application/json', 200, limits));
+    const answer = await chat({ stream });
+    expect([answer.status, answer.headers['x-gateway-attempts']]).toEqual([200, '2']);
+    expect(answer.headers).not.toHaveProperty('x-ratelimit-remaining-requests');
+  });
+
   it('is named in the log line, the metrics and the headers', async () => {
     gateway.provider.replyWith(json({ error: { message: 'no' } }, 500));
     const answer = await chat();
