@@ -100,6 +100,19 @@ describe('a list of tools that passes through the gateway', () => {
     expect(seen_at).toBeLessThanOrEqual(seconds());
   });
 
+  it('stores a list that it knows only once an hour, and a changed one at once', async () => {
+    const server = await register();
+    const note = jest.spyOn(gateway.app.get(McpServerToolStore, { strict: false }), 'note');
+    const wasStored = async (names: readonly string[]): Promise<boolean> => {
+      note.mockClear();
+      raw.answerWith(json(listing(names.map((name) => ({ name })))));
+      await ask(server.url);
+      return note.mock.calls.length > 0;
+    };
+    expect([await wasStored(['search']), await wasStored(['search'])]).toEqual([true, false]);
+    expect([await wasStored(['search', 'create']), await wasStored([])]).toEqual([true, false]);
+  });
+
   it('stores tools from event streams, page by page, and from the official server', async () => {
     const server = await register();
     const list = JSON.stringify(listing([{ name: 'first' }]));
