@@ -141,19 +141,17 @@ function readText(headers: IncomingHttpHeaders, name: GatewayHeader): string | u
 const AGENTS_SESSIONS = ['session_id', 'x-claude-code-session-id'] as const;
 const SESSION = 'session';
 
-/** A session that the client names becomes a value of its metadata, so that a usage limit can group by it. */
+/**
+ * A session that the client names becomes a value of its metadata, so that a usage limit can group by it. What an agent sends for
+ * others is not refused.
+ */
 function withSession(metadata: Metadata, headers: IncomingHttpHeaders): Metadata {
-  const session = readText(headers, SESSION) ?? sessionOfAgent(headers);
-  return session === undefined || SESSION in metadata ? metadata : { ...metadata, [SESSION]: session };
-}
-
-/** What an agent sends for others is not refused. */
-function sessionOfAgent(headers: IncomingHttpHeaders): string | undefined {
+  let session = readText(headers, SESSION);
   for (const name of AGENTS_SESSIONS) {
     const value = headers[name];
-    if (typeof value === 'string' && value.length <= MAX_ID_LENGTH && PRINTABLE.test(value)) return value;
+    if (typeof value === 'string' && value.length <= MAX_ID_LENGTH && PRINTABLE.test(value)) session ??= value;
   }
-  return undefined;
+  return session === undefined || SESSION in metadata ? metadata : { ...metadata, [SESSION]: session };
 }
 
 function readMetadata(headers: IncomingHttpHeaders): Metadata {

@@ -149,6 +149,9 @@ function readBeforeFailing(socket: Socket): void {
 
 const CONTINUES = ['HTTP/1.1 100', 'HTTP/1.0 100'] as const;
 const STATUS_LINE_LENGTH = CONTINUES[0].length;
+/** Where the status begins, and how that of an interim answer does. */
+const STATUS_AT = CONTINUES[0].indexOf('100');
+const INTERIM = '1'.charCodeAt(0);
 /** After the status: a reason, or the end of the line. */
 const AFTER_STATUS = [' ', '\r'];
 const END_OF_HEAD = '\r\n\r\n';
@@ -176,6 +179,11 @@ class InterimFilter {
     if (!this.#isAwaited) return bytes;
     let rest = this.#held.length === 0 ? bytes : Buffer.concat([this.#held, bytes]);
     this.#held = NOTHING;
+    // Most answers: a look at one byte instead of a text for each.
+    if (rest.length > STATUS_AT && rest[STATUS_AT] !== INTERIM) {
+      this.#isAwaited = false;
+      return rest;
+    }
     while (mayContinue(rest)) {
       const end = rest.indexOf(END_OF_HEAD);
       if (end < 0 && rest.length <= MAX_HEAD_BYTES) {
