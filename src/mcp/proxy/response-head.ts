@@ -87,5 +87,7 @@ export function isEventStream({ headers }: UpstreamHead): boolean {
 
 /** The media type in lower case and without parameters; empty when there is none. */
 export function mediaTypeOf(contentType: string | undefined): string {
+  // Asked several times for each answer, and nearly all have one of these.
+  if (contentType === 'application/json' || contentType === 'text/event-stream') return contentType;
   return (contentType ?? '').split(';', 1).join('').trim().toLowerCase();
 }
