@@ -79,7 +79,10 @@ describe('the usage of a policy', () => {
     expect(await admin.list(entities)).toEqual([]);
     expect((await callAs('alice')).status).toBe(200);
     const [entry] = await admin.list(`/v1/audit-logs?resource=${id}`);
-    expect(entry).toMatchObject({ action: 'policies.delete', changed_fields: [`entities.${String(entity?.['id'])}`] });
+    expect(entry).toMatchObject({
+      action: 'policies.delete_entity',
+      changed_fields: [`entities.${String(entity?.['id'])}`],
+    });
   });
 
   it('does not delete a group while a call of it is in flight, nor one that does not exist', async () => {

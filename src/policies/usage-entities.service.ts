@@ -92,7 +92,7 @@ export class UsageEntitiesService {
         throw new GatewayError('conflict', {
           message: 'Calls of this group are in flight. Try again when they have ended.',
         });
-      await this.audit.record(manager, principal, entryOf('delete', policy, [`entities.${bucket.id}`]));
+      await this.audit.record(manager, principal, entryOf('delete_entity', policy, [`entities.${bucket.id}`]));
     });
   }
 
