@@ -309,7 +309,6 @@ describe('responses of isolated workspaces', () => {
       ['POST', `/responses/${id}/cancel`, {}],
       ['DELETE', `/responses/${id}`, undefined],
       ['POST', '/responses', { model: 'm', previous_response_id: id }],
-      ['POST', '/responses', { model: 'm', Previous_Response_ID: id }],
       ['POST', '/responses/input_tokens', { model: 'm', previous_response_id: id }],
       ['POST', '/chat/completions', { model: 'm', messages: [{ content: [{ file: { file_id: 'file-of-a' } }] }] }],
       ['POST', '/responses', { model: 'm', input: [{ type: 'item_reference', id: 'msg_of_a' }] }],
@@ -318,6 +317,18 @@ describe('responses of isolated workspaces', () => {
     ] as const) {
       expect(refusalOf(await as(1, method, path, body))).toMatchObject({ status: 404, code: 'not_found' });
     }
+    // As a provider that ignores case may read it.
+    expect(refusalOf(await as(1, 'POST', '/responses', { model: 'm', Previous_Response_ID: id }))).toMatchObject({
+      status: 400,
+      code: 'validation_failed',
+    });
+    expect(gateway.provider.calls).toEqual([]);
+  });
+
+  it('refuse a body that is too much to check, and say so', async () => {
+    const body = { model: 'm', input: Array.from({ length: 200_001 }, () => []) };
+    const { status, text: answer } = await as(0, 'POST', '/responses', body);
+    expect([status, answer]).toEqual([400, expect.stringContaining('has too many lists and objects')]);
     expect(gateway.provider.calls).toEqual([]);
   });
 

@@ -2,11 +2,12 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { walkFields } from '../common/json/fields.js';
-import { isObject, parseForeignJson } from '../common/json/read.js';
+import { isObject } from '../common/json/read.js';
 import type { ProviderContext } from '../gateway/provider-context.decorator.js';
 import { idempotencyKey } from '../gateway/relay/idempotency-key.js';
 import { Isolation } from '../gateway/relay/isolation.js';
 import type { ObjectReference, ProviderObjectKind } from '../gateway/relay/relay-route.js';
+import { bodyObject } from './body-object.js';
 
 /** Calls of models through virtual keys that separate the workspaces of a shared provider account (`isolation: strict`). */
 @Injectable()
@@ -43,16 +44,15 @@ export class IsolatedCalls {
 
 /** Of a field that comes twice, the provider might read the one that was not checked. */
 function readUnambiguously(body: Buffer): Readonly<Record<string, unknown>> {
-  const parsed = parseForeignJson(body);
-  if (!isObject(parsed))
-    throw new GatewayError('validation_failed', { message: 'The request body is not valid JSON.' });
+  const parsed = bodyObject(body);
   let fields = 0;
   let refers = false;
   const isWhole = walkFields(body, ({ name, text }) => {
     fields += 1;
     refers ||= name === 'type' && text === 'item_reference';
   });
-  if (!isWhole || fields !== fieldsIn(parsed)) {
+  if (!isWhole) throw new GatewayError('validation_failed', { message: 'The request body has too many fields.' });
+  if (fields !== fieldsIn(parsed)) {
     const message = 'No field may come twice in a body: the virtual key isolates workspaces.';
     throw new GatewayError('validation_failed', { message });
   }

@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { GatewayError } from '../common/errors/gateway.error.js';
-import { isObject, type JsonObject, parseForeignJson } from '../common/json/read.js';
+import type { JsonObject } from '../common/json/read.js';
 import { Clock } from '../common/time/clock.js';
 import type { StreamMeter, UsageEstimate } from '../gateway/billable-use.js';
 import { pricedModel, type ProviderContext } from '../gateway/provider-context.decorator.js';
 import type { UpstreamAnswer } from '../upstream/upstream.types.js';
 import { modelFacts } from '../usage/models/model-catalogue.js';
+import { bodyObject } from './body-object.js';
 import type { Dialect } from './dialects/dialect.types.js';
 import { readModel } from './dialects/read-facts.js';
 import { serverTraits } from './server-traits.js';
@@ -56,7 +57,7 @@ export class TranslatedCalls {
     const { provider } = virtualKey;
     const model = readModel(members);
     const translation = translator.translate(
-      { ...bodyOf(context), model },
+      { ...bodyObject(context.bytes ?? Buffer.alloc(0)), model },
       {
         provider: provider.slug,
         refusesMaxTokens: serverTraits(virtualKey).refusesMaxTokens,
@@ -86,12 +87,6 @@ export function translatedMeter(meter: StreamMeter, { dialect, translation }: Tr
 /** The provider's refusal, as the caller gets it. */
 export function refusalFor({ dialect }: TranslatedCall, answer: UpstreamAnswer): UpstreamAnswer {
   return translatedRefusal(answer, dialect.slug);
-}
-
-function bodyOf({ bytes }: ProviderContext): JsonObject {
-  const body = bytes === undefined ? undefined : parseForeignJson(bytes);
-  if (isObject(body)) return body;
-  throw new GatewayError('validation_failed', { message: 'The request body is not valid JSON.' });
 }
 
 function noteLeftOut(

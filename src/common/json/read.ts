@@ -56,13 +56,18 @@ const BOUNDS = { depth: 2 * MAX_JSON_DEPTH, containers: MAX_JSON_CONTAINERS };
  */
 export function parseForeignJson(source: Buffer | string): unknown {
   const bytes = typeof source === 'string' ? Buffer.from(source) : source;
-  if (excessOf(bytes, BOUNDS) !== undefined) return undefined;
+  if (isTooComplex(bytes)) return undefined;
   const text = typeof source === 'string' ? source : source.toString('utf8');
   try {
     return JSON.parse(text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text);
   } catch {
     return undefined;
   }
+}
+
+/** Whether `parseForeignJson` refuses it for its structure. */
+export function isTooComplex(json: Buffer): boolean {
+  return excessOf(json, BOUNDS) !== undefined;
 }
 
 const ENCODED_MARK = Buffer.from(String.fromCharCode(BYTE_ORDER_MARK));
