@@ -13,3 +13,6 @@ export const MAX_METADATA_KEYS = 32;
  * whatever the configuration of a server says.
  */
 export const IDENTITY_HEADERS: ReadonlySet<string> = new Set(['x-user-claims', 'x-user-jwt']);
+
+/** The names of this machine, as URLs spell them. Without MCP_PUBLIC_URL, MCP clients use these. */
+export const LOCAL_HOSTS = ['localhost', '127.0.0.1', '[::1]'] as const;

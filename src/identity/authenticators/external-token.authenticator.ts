@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { LOCAL_HOSTS } from '../../common/constants.js';
 import { type MaybePromise, chain } from '../../common/maybe-promise.js';
 import { AppConfig } from '../../config/environment.js';
 import type { JwtValidation, McpServerIdentity } from '../config/identity-config.js';
@@ -74,7 +75,7 @@ export class ExternalTokenAuthenticator implements McpAuthenticator {
       user: {
         claims: valid.claims,
         ...subjectOf(valid, rules.jwksUri ?? rules.introspection?.endpoint ?? ''),
-        forwardableToken: isForGateway(valid, rules, server) ? undefined : token,
+        forwardableToken: isForGateway(valid, rules, server, this.config) ? undefined : token,
         // A server that trusts a provider lets all users of that provider in.
         assertMayEnter: () => undefined,
       },
@@ -83,13 +84,26 @@ export class ExternalTokenAuthenticator implements McpAuthenticator {
 }
 
 /**
- * Whether a token was issued for an address of the gateway: then the server must not get it (MCP authorization, "Access Token
- * Privilege Restriction"). An audience that the server's rules name is one that the server takes, whatever its address.
+ * Whether a token was issued for the gateway: then the server must not get it (MCP authorization, "Access Token Privilege
+ * Restriction"). An audience that the server's rules name is one that the server takes, whatever its address.
  */
-function isForGateway({ claims }: ValidToken, { audience }: JwtValidation, { resource }: McpServerIdentity): boolean {
+function isForGateway(
+  { claims }: ValidToken,
+  { audience }: JwtValidation,
+  { resource }: McpServerIdentity,
+  config: AppConfig,
+): boolean {
   if (audience !== undefined) return false;
-  const { origin } = new URL(resource);
-  return [claims['aud']]
-    .flat()
-    .some((aud) => typeof aud === 'string' && URL.canParse(aud) && new URL(aud).origin === origin);
+  const origins = originsOfGateway(resource, config);
+  return [claims['aud']].flat().some((aud) => {
+    if (typeof aud !== 'string') return false;
+    return aud === config.ADMIN_OIDC_AUDIENCE || (URL.canParse(aud) && origins.has(new URL(aud).origin));
+  });
+}
+
+function originsOfGateway(resource: string, { PUBLIC_URL, MCP_PUBLIC_URL }: AppConfig): ReadonlySet<string> {
+  const { origin, port } = new URL(resource);
+  const local = MCP_PUBLIC_URL === undefined ? LOCAL_HOSTS.map((host) => `http://${host}:${port}`) : [];
+  const more = [...local, ...(PUBLIC_URL === undefined ? [] : [PUBLIC_URL])];
+  return new Set([origin, ...more.map((url) => new URL(url).origin)]);
 }

@@ -292,6 +292,49 @@ describe("McpAuthentication with a token of the company's provider", () => {
     });
   });
 
+  describe('for a server with bearer', () => {
+    const ADMIN = {
+      ADMIN_OIDC_ISSUER: ISSUER,
+      ADMIN_OIDC_AUDIENCE: 'urn:tollgate',
+      ADMIN_OIDC_JWKS_URI: `${ISSUER}/keys`,
+      PUBLIC_URL: 'https://api.example.com/gateway',
+    };
+    const LOCAL = { ...SERVER, resource: 'http://localhost:8787/search/mcp' };
+
+    it.each<readonly [unknown, Readonly<Record<string, string>>, McpServerIdentity]>([
+      [`${RESOURCE}/`, OAUTH, SERVER],
+      ['https://MCP.example.com', OAUTH, SERVER],
+      ['urn:tollgate', ADMIN, SERVER],
+      [['urn:other', 'urn:tollgate'], ADMIN, SERVER],
+      ['https://api.example.com/gateway/v1', ADMIN, SERVER],
+      ['http://127.0.0.1:8787/search/mcp', {}, LOCAL],
+      ['http://[::1]:8787', {}, LOCAL],
+    ])('keeps back a token that was issued for the gateway: %j', async (aud, settings, server) => {
+      const token = good({ ...EXTERNAL, aud });
+      const rules = serverWith({ issuer: ISSUER });
+      const caller = await callerOf(
+        [bearer(token)],
+        { ...rules, ...server, jwtValidation: rules.jwtValidation },
+        settings,
+      );
+      expect(caller).toMatchObject({ kind: 'external', externalToken: undefined });
+    });
+
+    it.each<readonly [unknown, Readonly<Record<string, string>>, string | undefined]>([
+      ['urn:tollgate', {}, undefined],
+      ['urn:tollgate', ADMIN, 'urn:tollgate'],
+      ['http://127.0.0.1:8787/search/mcp', OAUTH, undefined],
+      [undefined, ADMIN, undefined],
+    ])(
+      'passes on a token that was issued for another audience, or that its rules name: %j',
+      async (aud, settings, audience) => {
+        const token = good({ ...EXTERNAL, aud });
+        const server = serverWith({ issuer: ISSUER, ...(audience === undefined ? {} : { audience }) });
+        expect((await callerOf([bearer(token)], server, settings)).externalToken).toBe(token);
+      },
+    );
+  });
+
   it('accepts a subject of 255 characters', async () => {
     const subject = 'x'.repeat(255);
     const caller = await callerOf([bearer(good({ iss: ISSUER, sub: subject }))], serverWith({}));

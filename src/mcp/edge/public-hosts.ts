@@ -1,7 +1,7 @@
+import { LOCAL_HOSTS } from '../../common/constants.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { headerValues, type RawHeader } from '../../identity/headers/raw-headers.js';
 
-const LOCAL_HOSTS = ['localhost', '127.0.0.1', '[::1]'] as const;
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' };
 
 /** The names of the gateway, as `Host` and `Origin` spell them. */
