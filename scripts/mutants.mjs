@@ -12,20 +12,29 @@ import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
-/** How many of 60 each folder gets, and the whole-app specs that concern it, beside the specs in the folder. */
+/** How many of 60 each folder gets, and the specs elsewhere that concern it, beside the specs in the folder. */
 const FOLDERS = [
   {
     path: 'src/usage',
     share: 18,
-    specs: /^test\/(usage-limits|usage-settlement|usage-report|usage-race)[^/]*\.spec\.ts$/,
+    specs: /^test\/(usage-limits|usage-settlement|usage-report|usage-race|price-import)[^/]*\.spec\.ts$/,
   },
   {
     path: 'src/gateway',
     share: 14,
-    specs: /^test\/(rerank|relay-routes|isolation[^/]*|stream-billing|usage-settlement)\.app\.spec\.ts$/,
+    specs:
+      /^test\/(rerank|relay-routes|isolation[^/]*|stream-billing|usage-settlement|rerank-tracing|model-route-failover)\.(app|once)\.spec\.ts$/,
   },
-  { path: 'src/mcp/inspection', share: 12, specs: /^test\/mcp-(tool-lists|gateway)[^/]*\.spec\.ts$/ },
-  { path: 'src/identity/headers', share: 6, specs: /^test\/mcp-(spoof|identity)[^/]*\.spec\.ts$/ },
+  {
+    path: 'src/mcp/inspection',
+    share: 12,
+    specs: /^test\/mcp-(tool-lists|tool-changes|tracing|gateway)[^/]*\.spec\.ts$/,
+  },
+  {
+    path: 'src/identity/headers',
+    share: 6,
+    specs: /^(test\/mcp-(spoof|identity)|src\/identity\/config\/)[^/]*\.spec\.ts$/,
+  },
   {
     path: 'src/sealing',
     share: 10,
@@ -110,26 +119,33 @@ function mutantsOf(file) {
   return found;
 }
 
-/** In stages, the quickest first: the file's own spec, unit specs of its folder, the others there, and the whole-app specs. */
+/** In stages, the quickest first: the file's own spec, unit specs of its folder, the others there, and the specs elsewhere. */
 function specsFor(file) {
   const folder = FOLDERS.find(({ path }) => file.startsWith(`${path}/`));
   const near = filesIn(folder.path).filter((spec) => spec.endsWith('.spec.ts'));
   const own = near.filter((spec) => spec.startsWith(file.replace(/ts$/, '')));
   const others = near.filter((spec) => !own.includes(spec));
   const isWhole = (spec) => /\.(app|once|process)\.spec\.ts$/.test(spec);
-  const app = filesIn('test').filter((spec) => folder.specs.test(spec));
-  const stages = [own, others.filter((spec) => !isWhole(spec)), others.filter(isWhole), app];
+  const elsewhere = [...filesIn('src'), ...filesIn('test')].filter((spec) => folder.specs.test(spec));
+  const stages = [own, others.filter((spec) => !isWhole(spec)), others.filter(isWhole), elsewhere];
   return stages.filter((specs) => specs.length > 0);
 }
 
 function run(mutants) {
+  // Without a listener, SIGINT would end this process before the file is restored. It reaches jest as well: see `passes`.
+  process.on('SIGINT', () => undefined);
+  // With a spec that fails by itself, every mutant would seem to die.
+  for (const { path } of FOLDERS) {
+    const one = mutants.find(({ file }) => file.startsWith(`${path}/`));
+    if (one !== undefined && !specsFor(one.file).every(passes))
+      throw new Error(`a spec of ${path} fails without a mutant`);
+  }
   return mutants.map((mutant, index) => {
     const path = join(ROOT, mutant.file);
     const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
     if (text.split(mutant.original).length !== 2) return { ...mutant, state: 'gone' };
     const restore = () => writeFileSync(path, text);
     process.once('exit', restore);
-    process.once('SIGINT', () => process.exit(130));
     let state = 'survived';
     try {
       writeFileSync(
@@ -150,9 +166,13 @@ function passes(specs) {
   const options = ['--bail', '--silent', '--maxWorkers=1', '--runTestsByPath', ...specs];
   const finished = spawnSync(process.execPath, [join(ROOT, 'node_modules/jest/bin/jest.js'), ...options], {
     cwd: ROOT,
-    stdio: 'ignore',
+    encoding: 'utf8',
+    maxBuffer: Infinity,
     timeout: 600_000,
   });
+  if (finished.signal === 'SIGINT') process.exit(130);
+  // A mutant that dies of a test that has nothing to do with it has not died.
+  for (const [line] of finished.stderr.matchAll(/^ +● .*/gm)) console.error(line);
   return finished.status === 0;
 }
 
