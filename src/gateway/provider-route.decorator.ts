@@ -72,6 +72,12 @@ export function ProviderRoute(scope: Scope): MethodDecorator {
       schema: { type: 'string', example: 'cohere-production' },
     }),
     ApiHeader({
+      name: 'x-portkey-config',
+      required: false,
+      description:
+        'A config of Portkey, as JSON: strategy (single, fallback, loadbalance, conditional) and targets, which name virtual keys. Takes precedence over the virtual key.',
+    }),
+    ApiHeader({
       name: 'x-gateway-strict',
       required: false,
       description: 'With `true`, the gateway refuses options that the provider does not have. Otherwise it drops them.',

@@ -11,6 +11,7 @@ import { inTurn } from '../model-routes/target-order.js';
 import type { KnownTarget, RoutedCall } from '../model-routes/target-terms.js';
 import { canonicalModel, modelAliases } from '../usage/model-names.js';
 import { LimitStates } from './routing/limit-states.js';
+import { CONFIG_HEADER, type ConfigTarget } from './routing/portkey-config.js';
 import { ResponsePins } from './routing/response-pins.js';
 import { assertVirtualKeyAllowed, mayUse, mayUseModel, mayUseRoute } from '../model-routes/model-access.js';
 
@@ -20,7 +21,9 @@ const PREFIXED = /^(?<at>@?)(?<slug>[a-zA-Z0-9_-]{1,255})\/(?<model>.+)$/s;
 const MAX_NAMES = 20;
 
 /** Of a model route, what its calls depend on. */
-export interface UsedRoute extends Pick<KnownRoute, 'name' | 'output' | 'targets'> {
+export interface UsedRoute extends Pick<KnownRoute, 'output' | 'targets'> {
+  /** undefined: the caller has named the targets itself. */
+  readonly name: string | undefined;
   readonly call: RoutedCall;
   /** That takes the call. */
   readonly target: KnownTarget;
@@ -108,17 +111,46 @@ export class VirtualKeyFinder {
     if (model === undefined) return this.byDefault(principal, model);
     return chain(this.routes.find(principal, model, this.now()), (route) => {
       if (route === undefined) return this.byDefault(principal, model);
-      const now = this.now();
-      const isHealthy = (target: KnownTarget): boolean => this.health.isHealthy(target, now);
-      const affinity = route.targets.some(({ weight }) => weight !== undefined) ? call.affinity() : undefined;
-      const open = route.targets.filter(({ accepts }) => accepts?.(call) ?? true);
-      const targets = inTurn(open, { isHealthy, affinity, random: Math.random });
-      const { name, output } = route;
-      const used = { name, output, targets: route.targets, call };
-      const previous = route.targets.length > 1 ? call.previousResponse() : undefined;
-      if (previous === undefined) return this.firstUsable(principal, used, targets);
-      return this.keeperOf(principal, previous, targets).then((kept) => this.firstUsable(principal, used, kept));
+      const { name, output, targets } = route;
+      return this.byTargets(principal, { name, output, targets, call });
     });
+  }
+
+  /**
+   * The targets that the caller itself names.
+   * @throws GatewayError `virtual_key_not_found`, `model_not_allowed`
+   */
+  async byConfig(
+    principal: Principal,
+    named: readonly [ConfigTarget, ...ConfigTarget[]],
+    model: string | undefined,
+    call: RoutedCall,
+  ): Promise<Destination> {
+    const prefixed = model === undefined ? undefined : readPrefix(model);
+    const plain = prefixed?.isCertain === true ? prefixed.model : model;
+    const targets: KnownTarget[] = [];
+    for (const { virtualKey: slug, model: own, ...terms } of named) {
+      const virtualKey = await this.virtualKeys.find(principal, slug, this.now());
+      if (virtualKey === undefined) throw new GatewayError('virtual_key_not_found', { param: CONFIG_HEADER });
+      assertVirtualKeyAllowed(principal, virtualKey, CONFIG_HEADER);
+      const its = own ?? plain;
+      // A request without a model has no attempts to repeat elsewhere.
+      if (its === undefined) return { virtualKey, model: undefined };
+      targets.push({ ...terms, virtualKeyId: virtualKey.id, virtualKey: virtualKey.slug, model: its });
+    }
+    return this.byTargets(principal, { name: undefined, output: NO_OUTPUT, targets, call });
+  }
+
+  private byTargets(principal: Principal, route: Omit<UsedRoute, 'target' | 'others'>): MaybePromise<Destination> {
+    const { targets, call } = route;
+    const now = this.now();
+    const isHealthy = (target: KnownTarget): boolean => this.health.isHealthy(target, now);
+    const affinity = targets.some(({ weight }) => weight !== undefined) ? call.affinity() : undefined;
+    const open = targets.filter(({ accepts }) => accepts?.(call) ?? true);
+    const ordered = inTurn(open, { isHealthy, affinity, random: Math.random });
+    const previous = targets.length > 1 ? call.previousResponse() : undefined;
+    if (previous === undefined) return this.firstUsable(principal, route, ordered);
+    return this.keeperOf(principal, previous, ordered).then((kept) => this.firstUsable(principal, route, kept));
   }
 
   /**
@@ -206,6 +238,8 @@ export class VirtualKeyFinder {
     return this.clock.now().getTime();
   }
 }
+
+const NO_OUTPUT = { maxTokens: null, isClamped: false } as const;
 
 /** The model would reach a provider that does not know it, under a name that it does not have. */
 function contradiction(inHeader: string, inModel: string): GatewayError {

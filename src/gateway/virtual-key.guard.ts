@@ -9,6 +9,7 @@ import { contextOf } from '../telemetry/request-context.js';
 import type { UsableVirtualKey } from '../virtual-keys/virtual-key.cache.js';
 import { assertModelAllowed } from '../model-routes/model-access.js';
 import { noteDestination, RequestOfRoute, tellDestination } from './routing/destination.js';
+import { type ConfigTarget, targetsOfConfig } from './routing/portkey-config.js';
 import { type UsedRoute, VirtualKeyFinder } from './virtual-key.finder.js';
 
 declare module 'express-serve-static-core' {
@@ -41,7 +42,13 @@ export class VirtualKeyGuard implements CanActivate {
     const named = namedModel(request.body);
     const slug = gatewayHeader(request.headers, 'virtual-key');
     const answer = context.getArgByIndex<Response>(1);
-    return chain(this.finder.find(principal, slug, named, new RequestOfRoute(request, principal, named)), (found) => {
+    const call = new RequestOfRoute(request, principal, named);
+    const [first, ...others] = configOf(request, named);
+    const destination =
+      first === undefined
+        ? this.finder.find(principal, slug, named, call)
+        : this.finder.byConfig(principal, [first, ...others], named, call);
+    return chain(destination, (found) => {
       const { virtualKey, model, route } = found;
       if (model !== undefined && model !== named) rename(request, model);
       request.virtualKey = virtualKey;
@@ -54,6 +61,12 @@ export class VirtualKeyGuard implements CanActivate {
       return true;
     });
   }
+}
+
+/** The targets that Portkey's clients send with a call. */
+function configOf(request: Request, model: string | undefined): readonly ConfigTarget[] {
+  const config = gatewayHeader(request.headers, 'config');
+  return config === undefined ? [] : targetsOfConfig(config, { metadata: contextOf(request).metadata, model });
 }
 
 function namedModel(body: unknown): string | undefined {

@@ -69,4 +69,22 @@ export const OPENAI_CLIENTS = [
       );
     },
   },
+  {
+    title: 'portkey-ai: a chat with a config, whose first target has no chats',
+    run: async ({ url, key, sent }) => {
+      const targets = [{ virtual_key: 'voyage' }, { provider: '@openai', override_params: { model: 'gpt-5-mini' } }];
+      const config = { strategy: { mode: 'fallback' }, retry: { attempts: 2 }, targets };
+      const client = new Portkey({ apiKey: key, baseURL: `${url}/v1`, config });
+      const ask = { model: 'any', messages: [{ role: 'user', content: 'Hello' }] };
+      const { choices } = await client.chat.completions.create(ask);
+      assert.match(choices[0].message.content, /^Hello from the scripted provider/);
+      assert.deepEqual([sent().body.model, sent().headers['x-portkey-config']], ['gpt-5-mini', undefined]);
+      let text = '';
+      for await (const chunk of await client.chat.completions.create({ ...ask, stream: true }))
+        text += chunk.choices[0]?.delta?.content ?? '';
+      assert.match(text, /^Hello from the scripted provider/);
+      const foreign = new Portkey({ apiKey: key, baseURL: `${url}/v1`, config: { api_key: 'x', provider: 'openai' } });
+      await assert.rejects(foreign.chat.completions.create(ask), ({ status }) => status === 400);
+    },
+  },
 ];

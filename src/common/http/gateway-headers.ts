@@ -10,6 +10,7 @@ const GATEWAY_HEADERS = {
   'parent-span-id': ['x-gateway-parent-span-id', 'x-portkey-parent-span-id'],
   'span-name': ['x-gateway-span-name', 'x-portkey-span-name'],
   metadata: ['x-gateway-metadata', 'x-portkey-metadata'],
+  config: ['x-gateway-config', 'x-portkey-config'],
   session: ['x-gateway-session', 'x-portkey-session'],
 } as const;
 
