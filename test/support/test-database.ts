@@ -14,12 +14,15 @@ export interface TestDatabase extends Place {
   empty(): Promise<void>;
 }
 
+let isMigrated = false;
+
 /** This jest worker's own database, migrated. */
 export async function testDatabase(): Promise<TestDatabase> {
   const places: readonly Place[] = JSON.parse(process.env['TOLLGATE_TEST_DATABASES'] ?? '[]');
   const place = places[Number(process.env['JEST_WORKER_ID'] ?? '1') - 1];
   if (place === undefined) throw new Error('the global setup made no database for this worker');
-  await withDataSource(place, runMigrations);
+  if (!isMigrated) await withDataSource(place, runMigrations);
+  isMigrated = true;
   const settings = { DATABASE_URL: place.url, DATABASE_POOL_SIZE: String(place.poolSize) };
   return { ...place, settings, empty: () => withDataSource(place, deleteAll) };
 }
