@@ -1,3 +1,4 @@
+import { syncBuiltinESMExports } from 'node:module';
 import { ModernFakeTimers } from '@jest/fake-timers';
 import { ModuleMocker } from 'jest-mock';
 
@@ -35,9 +36,12 @@ export const jestObject = {
 
 /** A faked timer that is left will never fire, while what set it may wait for it, such as undici's clock in all later files. */
 function useRealTimers() {
+  const wasFaking = isFaking;
   if (isFaking && timers.getTimerCount() > 0) hasLostTimers = true;
   isFaking = false;
   timers.useRealTimers();
+  // A built-in module that was first imported while its functions were faked would keep the faked ones.
+  if (wasFaking) syncBuiltinESMExports();
 }
 
 /** As it was before the file that ends now; returns whether that file has left faked timers behind. */

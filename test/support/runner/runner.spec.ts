@@ -54,13 +54,25 @@ describe('The runner of the tests', () => {
     expect(await processes()).toBe(3);
   });
 
+  it('leaves no faked function in a built-in module that was first imported beside it', async () => {
+    const code = `
+      const isFirst = readFileSync(${JSON.stringify(startsFile())}, 'utf8').trim().split('\\n').length === 1;
+      if (isFirst) jest.useFakeTimers();
+      const { setTimeout: sleep } = await import('node:timers/promises');
+      if (!isFirst) await sleep(1);`;
+    const run = await runSpecs({ one: code, other: code });
+
+    expect(run.stderr).toContain('2 passed, 2 total');
+    expect(await processes()).toBe(1);
+  });
+
   /** Each of these files has one test, which writes down its file and process before it runs the code. */
   async function runSpecs(files: Readonly<Record<string, string>>): Promise<ScriptRun> {
     for (const [name, code] of Object.entries(files)) {
       const spec = `
         import { appendFileSync, readFileSync } from 'node:fs';
         import { it, jest } from '@jest/globals';
-        it('runs', () => {
+        it('runs', async () => {
           appendFileSync(${JSON.stringify(startsFile())}, '${name} ' + process.pid + '\\n');
           const starts = readFileSync(${JSON.stringify(startsFile())}, 'utf8').split('${name}').length - 1;
           ${code}
