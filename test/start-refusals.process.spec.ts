@@ -77,7 +77,7 @@ onServer('a gateway whose role has few connections (needs DATABASE_URL: the embe
   it('names DATABASE_POOL_SIZE when the role may not open as many connections', async () => {
     const own = await makeOwnDatabase(databaseServer ?? '');
     const name = new URL(own.url).pathname.slice(1);
-    await runStatement(own.url, `CREATE ROLE "${name}" LOGIN PASSWORD '${PASSWORD}' CONNECTION LIMIT 1`);
+    await runStatement(own.url, `CREATE ROLE "${name}" LOGIN PASSWORD '${PASSWORD}' CONNECTION LIMIT 0`);
     await runStatement(own.url, `GRANT ALL ON SCHEMA public TO "${name}"`);
     const url = Object.assign(new URL(own.url), { username: name, password: PASSWORD });
     try {

@@ -1,4 +1,3 @@
-import { syncBuiltinESMExports } from 'node:module';
 import { ModernFakeTimers } from '@jest/fake-timers';
 import { ModuleMocker } from 'jest-mock';
 
@@ -9,8 +8,7 @@ const LEFT_ALONE = ['nextTick', 'queueMicrotask'];
 const mocker = new ModuleMocker(globalThis);
 const timers = new ModernFakeTimers({ config: { fakeTimers: {} }, global: globalThis });
 
-let isFaking = false;
-let hasLostTimers = false;
+let hasFakedTimers = false;
 
 /** What the specs use of `jest`; replacing modules is not among it, because all files of a process share them. */
 export const jestObject = {
@@ -20,11 +18,10 @@ export const jestObject = {
   clearAllMocks: () => mocker.clearAllMocks(),
   resetAllMocks: () => mocker.resetAllMocks(),
   useFakeTimers({ doNotFake = [], ...settings } = {}) {
-    useRealTimers();
-    isFaking = true;
+    hasFakedTimers = true;
     timers.useFakeTimers({ ...settings, doNotFake: [...doNotFake, ...LEFT_ALONE] });
   },
-  useRealTimers,
+  useRealTimers: () => timers.useRealTimers(),
   advanceTimersByTime: (milliseconds) => timers.advanceTimersByTime(milliseconds),
   advanceTimersByTimeAsync: (milliseconds) => timers.advanceTimersByTimeAsync(milliseconds),
   getTimerCount: () => timers.getTimerCount(),
@@ -34,22 +31,12 @@ export const jestObject = {
   },
 };
 
-/** A faked timer that is left will never fire, while what set it may wait for it, such as undici's clock in all later files. */
-function useRealTimers() {
-  const wasFaking = isFaking;
-  if (isFaking && timers.getTimerCount() > 0) hasLostTimers = true;
-  isFaking = false;
-  timers.useRealTimers();
-  // A built-in module that was first imported while its functions were faked would keep the faked ones.
-  if (wasFaking) syncBuiltinESMExports();
-}
-
-/** As it was before the file that ends now; returns whether that file has left faked timers behind. */
+/** As it was before the file that ends now; answers whether that file has faked the timers. */
 export function putBack() {
-  useRealTimers();
-  const hadLostTimers = hasLostTimers;
-  hasLostTimers = false;
+  const hadFakedTimers = hasFakedTimers;
+  hasFakedTimers = false;
+  timers.useRealTimers();
   mocker.restoreAllMocks();
   delete globalThis[TIMEOUT];
-  return hadLostTimers;
+  return hadFakedTimers;
 }

@@ -5,7 +5,7 @@ const ORDER = ['process', 'app', 'once', 'unit'];
 
 /**
  * Those that take longest begin first, so that no worker waits at the end for the last long file of the other. Files that fake
- * timers come last: those that leave some end their process, and the next file has to load every module again. Files that collect
+ * timers come last: each ends its process, and the next file has to load every module again. Files that collect
  * garbage come first, or last of all: each collection takes the longer, the more modules are loaded.
  */
 export default class SlowestFirst extends Sequencer {

@@ -31,9 +31,10 @@ async function runFile({ path, globalConfig, projectConfig }) {
   } catch ({ message, stack }) {
     answer.error = { message, stack };
   }
-  const hasLostTimers = putBack();
+  const hasFakedTimers = putBack();
   putBackEnvironment(environment);
-  answer.isSpent = hasLostTimers || process.memoryUsage.rss() > globalConfig.workerIdleMemoryLimit;
+  // Code that ran meanwhile may keep a faked timer, or a faked function of a built-in module, without end: end this process.
+  answer.isSpent = hasFakedTimers || process.memoryUsage.rss() > globalConfig.workerIdleMemoryLimit;
   process.send(answer);
 }
 
