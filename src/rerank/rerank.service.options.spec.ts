@@ -1,23 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
+import { requestWith } from './providers/__fixtures__/requests.js';
 import { localRerank } from './providers/local.provider.js';
 import type { RerankOption, RerankProvider, RerankRequest } from './rerank.types.js';
 import { assertStrict, toWarning, unsupportedOptions, withoutOptions } from './rerank.service.js';
 
-const PLAIN: RerankRequest = {
-  model: 'm',
-  query: 'q',
-  documents: ['d'],
-  topN: undefined,
-  returnDocuments: false,
-  maxTokensPerDoc: undefined,
-  priority: undefined,
-  rankFields: undefined,
-  truncation: undefined,
-  parameters: undefined,
-  foreign: undefined,
-  exact: undefined,
-  original: undefined,
-};
+const PLAIN = requestWith();
 
 /** A value for every option that some providers lack. */
 const FULL: RerankRequest = {

@@ -106,6 +106,7 @@ describe('a config is refused', () => {
     ['.targets.0.override_params', { targets: [{ ...ONE, override_params: { max_tokens: 1 } }] }],
     ['.targets.0.weight', { strategy: { mode: 'loadbalance' }, targets: [{ ...ONE, weight: -1 }] }],
     ['.targets', { targets: [] }],
+    ['.targets', { strategy: { mode: 'loadbalance' }, targets: [{ ...ONE, weight: 0 }] }],
     ['.targets', { targets: Array.from({ length: 17 }, () => ONE) }],
     ['.strategy.mode', { strategy: { mode: 'random' }, targets: [ONE] }],
     [

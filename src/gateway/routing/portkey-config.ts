@@ -56,8 +56,11 @@ export function targetsOfConfig(text: string, facts: ConfigFacts): readonly Conf
   switch (mode) {
     case 'fallback':
       return found.map(({ weight: _none, ...target }) => target);
-    case 'loadbalance':
-      return found.filter(({ weight }) => weight !== 0).map((target) => ({ weight: 1, ...target }));
+    case 'loadbalance': {
+      const open = found.filter(({ weight }) => weight !== 0);
+      if (open.length === 0) throw wrong('.targets', 'must have a target whose weight is not 0');
+      return open.map((target) => ({ weight: 1, ...target }));
+    }
     case 'conditional':
       return [chosen(strategy, found, facts)];
     default:
