@@ -76,7 +76,11 @@ import { WorkspacesModule } from './workspaces/workspaces.module.js';
       inject: [AppConfig, Reflector],
       useFactory: (config: AppConfig, reflector: Reflector): JsonBodyGuard =>
         new JsonBodyGuard(
-          { maxBytes: config.MAX_JSON_BODY_BYTES, totalMs: config.JSON_BODY_TIMEOUT_MS },
+          {
+            maxBytes: config.MAX_JSON_BODY_BYTES,
+            totalMs: config.JSON_BODY_TIMEOUT_MS,
+            silenceMs: config.BODY_SILENCE_MS,
+          },
           reflector,
           config.INFERENCE_MAX_BODY_BYTES,
         ),

@@ -1,4 +1,4 @@
-// A body that is buffered in memory must arrive in time; a streamed body need not.
+// A body that is buffered in memory must arrive in time. A streamed body may take long, but not be silent.
 import { request } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -15,7 +15,12 @@ const HEADERS = { ...KEY, 'content-type': 'application/json' };
 const BODY = JSON.stringify({ jsonrpc: '2.0', id: 7, method: 'ping' });
 const LATE = { status: 408, code: 'request_timeout', param: null, source: 'gateway' };
 
-const mcp = rawMcpGateway({ JSON_BODY_TIMEOUT_MS: '1000', MCP_CALLS_PER_CALLER: '1' });
+const mcp = rawMcpGateway({
+  JSON_BODY_TIMEOUT_MS: '1000',
+  BODY_SILENCE_MS: '2000',
+  PROVIDER_TIMEOUT_MS: '500',
+  MCP_CALLS_PER_CALLER: '1',
+});
 let provider: ByteProvider;
 let virtualKey: string;
 
@@ -52,6 +57,21 @@ describe('a body that does not arrive completely in time', () => {
     const rows = await mcp.gateway.dataSource.getRepository(McpCall).findBy({ serverSlug: slug });
     expect(rows).toMatchObject(Array(2).fill({ status: 408 }));
     expect(mcp.raw.received).toEqual([]);
+  });
+
+  it.each([
+    ['is silent', 0],
+    ['arrives byte by byte', 1],
+  ])('blames the client for an upload that %s', async (_how, bytesEach) => {
+    provider.answerWith((incoming) => void incoming.resume());
+    const headers = { ...KEY, 'x-gateway-virtual-key': virtualKey, 'content-type': 'multipart/form-data; boundary=b' };
+    const call = new HalfSent(`${mcp.gateway.url}/v1/files`, headers, 'x'.repeat(1_000));
+    const sending = setInterval(() => call.send(bytesEach), 200);
+    const answer = await call.answer;
+    clearInterval(sending);
+    expect(refusalOf(answer)).toEqual(LATE);
+    expect(answer.headers.connection).toBe('close');
+    await call.closed;
   });
 
   it('allows a slow upload', async () => {

@@ -88,6 +88,7 @@ describe('reading', () => {
     ],
     ['MAX_JSON_BODY_BYTES', '1024', 1_024],
     ['JSON_BODY_TIMEOUT_MS', '1000', 1_000],
+    ['BODY_SILENCE_MS', '1000', 1_000],
     ['AZURE_CLIENT_ID', 'fad7d5b3-0000-4000-8000-0000000000a4', 'fad7d5b3-0000-4000-8000-0000000000a4'],
   ])('reads %s=%s', (name, text, value) => {
     expect(loadConfig({ [name]: text })).toHaveProperty(name, value);
@@ -155,6 +156,8 @@ describe('refusing', () => {
     ['MAX_JSON_BODY_BYTES', '4MiB'],
     ['JSON_BODY_TIMEOUT_MS', '999'],
     ['JSON_BODY_TIMEOUT_MS', '3600001'],
+    ['BODY_SILENCE_MS', '999'],
+    ['BODY_SILENCE_MS', '3600001'],
     ['PROVIDER_TIMEOUT_MS', '99'],
     ['PROVIDER_TIMEOUT_MS', '30s'],
     ['PROVIDER_STREAM_IDLE_MS', '999'],

@@ -105,6 +105,13 @@ export class AppConfig extends EgressSettings {
   @Max(3_600_000)
   readonly JSON_BODY_TIMEOUT_MS: number = 300_000;
 
+  /** The longest silence in a body of a client. An upload must bring at least 16 KiB in this time. */
+  @ToNumber()
+  @IsInt()
+  @Min(1_000)
+  @Max(3_600_000)
+  readonly BODY_SILENCE_MS: number = 30_000;
+
   @ToNumber()
   @IsInt()
   @Min(100)

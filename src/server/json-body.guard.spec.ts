@@ -28,7 +28,9 @@ class Routes {
 
 async function guard(incoming: object, limitBytes = 100, route: keyof Routes = 'readsJson'): Promise<boolean> {
   const context = new ExecutionContextHost([incoming], Routes, Routes.prototype[route]);
-  return new JsonBodyGuard({ maxBytes: limitBytes, totalMs: 60_000 }, new Reflector()).canActivate(context);
+  return new JsonBodyGuard({ maxBytes: limitBytes, totalMs: 60_000, silenceMs: 30_000 }, new Reflector()).canActivate(
+    context,
+  );
 }
 
 describe('JsonBodyGuard', () => {

@@ -156,11 +156,12 @@ export class StreamExchange implements Dispatcher.DispatchHandler, Connecting {
     return new Promise((resolve, reject) => {
       this.resolve = resolve;
       this.reject = reject;
-      const { upload } = this.request;
-      upload?.whenMoved(() => this.plan.limits.touch());
+      const [{ upload }, { limits }] = [this.request, this.plan];
+      // The upload bounds the wait for its client itself.
+      upload?.whenAwaited((isAwaited) => (isAwaited ? limits.waitForClient(Infinity) : limits.waitForUpstream()));
       upload?.on('error', (error) => this.abandon(error));
       if (upload?.errored) this.abandon(upload.errored);
-      this.plan.limits.listen((failure) => this.abandon(failure));
+      limits.listen((failure) => this.abandon(failure));
       if (this.settled) return;
       try {
         dispatcher.dispatch(this.request, this);

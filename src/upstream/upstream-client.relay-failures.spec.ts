@@ -264,16 +264,33 @@ describe('UpstreamClient.relay: silence', () => {
     await until(() => cut(upstream));
   });
 
-  it('ends an upload when the client falls silent', async () => {
-    const upstream = serve(await startHttp(() => undefined));
-    const gateway = await relaying(upstream, { idleTimeoutMs: 60 });
-    const asking = httpRequest(gateway.url('/'), { method: 'POST', agent: false });
-    asking.on('error', () => undefined);
+  it('refuses the client that falls silent in its upload, also when the call has less time', async () => {
+    const upstream = serve(await startHttp((request) => request.resume()));
+    const impatient = new UpstreamClient(loopbackPolicy(), {
+      connectionsPerOrigin: 4,
+      connectTimeoutMs: 2_000,
+      uploadSilenceMs: 300,
+    });
+    const gateway = serve(await startRelaying(impatient, upstream.url('/'), { idleTimeoutMs: 60 }));
+    const asking = ask(gateway, 'POST');
+    const status = new Promise((resolve) => asking.on('response', (response) => resolve(response.statusCode)));
     asking.write('x');
-    await until(() => gateway.outcomes.length === 1);
-    expect(gateway.outcomes).toEqual(['timeout']);
+    await status;
+    expect(gateway.outcomes).toEqual(['GatewayError: The request body did not arrive in time.']);
     await until(() => cut(upstream));
     asking.destroy();
+    await impatient.close();
+  });
+
+  it.each([
+    ['does not take', () => startTcp((socket) => socket.pause())],
+    ['does not answer', () => startHttp((request) => request.resume())],
+  ])('ends an upload that the upstream %s', async (_what, start) => {
+    const upstream = serve(await start());
+    const gateway = await relaying(upstream, { idleTimeoutMs: 300 });
+    ask(gateway, 'POST').end(Buffer.alloc(10_000_000));
+    await until(() => gateway.outcomes.length === 1);
+    expect(gateway.outcomes).toEqual(['timeout']);
   });
 
   it.each([

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Client, Pool } from 'undici';
 import { GatewayError } from '../common/errors/gateway.error.js';
+import type { BodyPace } from '../common/http/body-timer.js';
 import { RunningCalls } from '../common/running-calls.js';
 import { CallDeadline } from './call-deadline.js';
 import type { EgressPolicy } from './egress/egress-policy.js';
@@ -27,6 +28,9 @@ const DEFAULT_MAX_ORIGINS = 128;
 const DEFAULT_RELAY_GRACE_MS = 10_000;
 const DEFAULT_RELAY_PAUSE_MS = 300_000;
 const DEFAULT_KEEP_ALIVE_MS = 15_000;
+const DEFAULT_UPLOAD_SILENCE_MS = 30_000;
+/** In that time. Slower than any line that a file could be sent over. */
+const LEAST_UPLOAD_BYTES = 16 * 1024;
 
 const UNSIGNABLE = 'the signature covers the body, which is a stream';
 const NO_BODY = Buffer.alloc(0);
@@ -51,6 +55,8 @@ export interface UpstreamClientOptions extends GuardedConnectorOptions, Partial<
   readonly relayPauseMs?: number;
   /** Silence in milliseconds after which a stream of events gets a comment; default 15,000, 0: none. */
   readonly keepAliveMs?: number;
+  /** Milliseconds in which at least 16 KiB of an upload must arrive, while the provider takes them; default 30,000. */
+  readonly uploadSilenceMs?: number;
   /** Origins whose idle connections are kept; default 128. */
   readonly maxOrigins?: number;
 }
@@ -66,6 +72,7 @@ export class UpstreamClient implements UpstreamSender {
   readonly #relayGraceMs: number;
   readonly #relayPauseMs: number;
   readonly #keepAliveMs: number;
+  readonly #uploadPace: BodyPace;
   #closing: Promise<void> | undefined;
 
   constructor(
@@ -76,6 +83,8 @@ export class UpstreamClient implements UpstreamSender {
     this.#relayGraceMs = options.relayGraceMs ?? DEFAULT_RELAY_GRACE_MS;
     this.#relayPauseMs = options.relayPauseMs ?? DEFAULT_RELAY_PAUSE_MS;
     this.#keepAliveMs = options.keepAliveMs ?? DEFAULT_KEEP_ALIVE_MS;
+    const silenceMs = options.uploadSilenceMs ?? DEFAULT_UPLOAD_SILENCE_MS;
+    this.#uploadPace = { silenceMs, leastBytes: LEAST_UPLOAD_BYTES };
     const connect = guardedConnector(policy, options);
     const maxOrigins = options.maxOrigins ?? DEFAULT_MAX_ORIGINS;
     const open = (origin: string, connections: number): Pool =>
@@ -105,7 +114,7 @@ export class UpstreamClient implements UpstreamSender {
     const { idleTimeoutMs, caller, signer } = call;
     const { body, ...head } = call.request;
     // Made first, so that the source always has a listener.
-    const upload = body instanceof Readable ? new UploadBody(body) : undefined;
+    const upload = body instanceof Readable ? new UploadBody(body, this.#uploadPace) : undefined;
     const retry = upload ? 'never' : (call.retry ?? 'never');
     const awaitsFirstByte = retry !== 'never';
     const limits = new CallDeadline({ timeoutMs: idleTimeoutMs, caller }, awaitsFirstByte ? 'call' : 'silence');

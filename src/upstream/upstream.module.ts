@@ -31,6 +31,7 @@ const STS_MAX_BYTES = 64 * 1024;
           connectionsPerOrigin: config.PROVIDER_CONNECTIONS_PER_ORIGIN,
           connectTimeoutMs: CONNECT_TIMEOUT_MS,
           keepAliveMs: config.STREAM_KEEP_ALIVE_MS,
+          uploadSilenceMs: config.BODY_SILENCE_MS,
         }),
     },
     {

@@ -98,7 +98,7 @@ export interface UpstreamRelayCall extends CallParts {
   readonly request: UpstreamStreamRequest;
   /**
    * Longest time in milliseconds in which nothing moves in either direction, connecting and the wait for the head
-   * included. What the receiver of the answer lets wait does not count.
+   * included. What the client lets wait, with its upload or as the receiver of the answer, does not count.
    */
   readonly idleTimeoutMs: number;
   /** The silence that is allowed from the head on, where a sink takes nothing but streams of events: they may be silent for long. */

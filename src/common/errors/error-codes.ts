@@ -130,7 +130,7 @@ export const ERROR_CODES = {
     type: 'invalid_request_error',
     source: 'gateway',
     message: 'The request did not arrive in time.',
-    when: 'A JSON body was silent for 30 seconds, or took longer than `JSON_BODY_TIMEOUT_MS` (default five minutes) in all. Or the head of a request took longer than a minute, or an upload longer than an hour. The connection is closed.',
+    when: 'A JSON body was silent for `BODY_SILENCE_MS` (default 30 seconds), or took longer than `JSON_BODY_TIMEOUT_MS` (five minutes) in all. Or an upload brought less than 16 KiB in `BODY_SILENCE_MS`, or took longer than an hour. Or the head of a request took longer than a minute. The connection is closed.',
   },
   conflict: {
     status: 409,

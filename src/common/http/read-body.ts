@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { MaybePromise } from '../maybe-promise.js';
 import { GatewayError, type GatewayErrorOptions } from '../errors/gateway.error.js';
 import { BodyBuffer } from './body-buffer.js';
+import { type BodyPace, BodyTimer } from './body-timer.js';
 
 /** The connection ended before the request was complete, so there is no client to answer. */
 export class RequestAbortedError extends Error {
@@ -23,17 +24,12 @@ export class BodyRefusedError extends GatewayError {
   }
 }
 
-export interface BodyLimits {
+export interface BodyLimits extends Required<Pick<BodyPace, 'silenceMs' | 'totalMs'>> {
   readonly maxBytes: number;
-  /** Milliseconds for the whole body. */
-  readonly totalMs: number;
-  /** The longest silence, in milliseconds; default 30,000. */
-  readonly silenceMs?: number;
   /** How many bytes beyond `maxBytes` are read and discarded before the client is cut off; default 64 MiB. */
   readonly maxDiscardedBytes?: number;
 }
 
-const MAX_SILENCE_MS = 30_000;
 const MAX_DISCARDED_BYTES = 64 * 1024 * 1024;
 
 const EMPTY = Buffer.alloc(0);
@@ -55,7 +51,7 @@ export function readBody(request: IncomingMessage, limits: BodyLimits): MaybePro
 async function gatherBody(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
   // Destroyed before the listeners below were added: they would never be called.
   if (request.destroyed) throw new RequestAbortedError();
-  const { maxBytes, totalMs, silenceMs = MAX_SILENCE_MS, maxDiscardedBytes = MAX_DISCARDED_BYTES } = limits;
+  const { maxBytes, totalMs, silenceMs, maxDiscardedBytes = MAX_DISCARDED_BYTES } = limits;
   const announcedBytes = Number(request.headers['content-length'] ?? 0);
   const mostBytes = maxBytes + maxDiscardedBytes;
   if (announcedBytes > mostBytes) throw tooLarge(maxBytes, 0);
@@ -71,7 +67,7 @@ async function gatherBody(request: IncomingMessage, limits: BodyLimits): Promise
       fail(error);
     };
     const onData = (chunk: Buffer): void => {
-      timer?.restart();
+      timer?.moved(chunk.length);
       size += chunk.length;
       if (Math.max(size, announcedBytes) <= maxBytes) chunks.push(chunk);
       else chunks.clear();
@@ -81,7 +77,7 @@ async function gatherBody(request: IncomingMessage, limits: BodyLimits): Promise
     // A body that ends in the same turn needs no timer.
     setImmediate(() => {
       if (request.complete || request.destroyed) return;
-      timer = new BodyTimer({ silenceMs, totalMs }, () => refuse(tooLate(size)));
+      timer = new BodyTimer({ silenceMs, totalMs }, () => refuse(lateBody(size)));
     });
     request.on('end', () => {
       timer?.stop();
@@ -102,31 +98,10 @@ function tooLarge(maxBytes: number, readBytes: number): BodyRefusedError {
   return new BodyRefusedError('payload_too_large', readBytes, { message });
 }
 
-/** After half a body, the connection cannot carry another request. */
-function tooLate(readBytes: number): BodyRefusedError {
+/** The refusal of a body that does not arrive in time. After half a body, the connection cannot carry another request. */
+export function lateBody(readBytes: number): BodyRefusedError {
   return new BodyRefusedError('request_timeout', readBytes, {
     message: 'The request body did not arrive in time.',
     headers: { connection: 'close' },
   });
-}
-
-/** Limits the wait for a body: the longest silence, and the time in all. */
-class BodyTimer {
-  readonly #silence: NodeJS.Timeout;
-  readonly #whole: NodeJS.Timeout;
-
-  constructor({ silenceMs, totalMs }: { readonly silenceMs: number; readonly totalMs: number }, onLate: () => void) {
-    this.#silence = setTimeout(onLate, silenceMs);
-    this.#whole = setTimeout(onLate, totalMs);
-  }
-
-  /** Call it when data has arrived, never after `stop`: `refresh` would revive the cleared timer. */
-  restart(): void {
-    this.#silence.refresh();
-  }
-
-  stop(): void {
-    clearTimeout(this.#silence);
-    clearTimeout(this.#whole);
-  }
 }

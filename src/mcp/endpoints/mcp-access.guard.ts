@@ -32,7 +32,11 @@ export class McpAccessGuard implements CanActivate {
     private readonly toolAccess: McpToolAccess,
     config: AppConfig,
   ) {
-    this.bodyLimits = { maxBytes: config.MAX_JSON_BODY_BYTES, totalMs: config.JSON_BODY_TIMEOUT_MS };
+    this.bodyLimits = {
+      maxBytes: config.MAX_JSON_BODY_BYTES,
+      totalMs: config.JSON_BODY_TIMEOUT_MS,
+      silenceMs: config.BODY_SILENCE_MS,
+    };
   }
 
   /** @throws GatewayError, and RequestAbortedError when the client disconnects first; a refused call has its row as well */

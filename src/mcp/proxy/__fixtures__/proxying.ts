@@ -9,7 +9,7 @@ import { sendRpcError } from '../../mcp-error.js';
 import { McpProxy, type McpProxyOptions } from '../mcp-proxy.js';
 import type { McpForward, McpOutcome, McpTarget } from '../mcp-proxy.types.js';
 
-const BODY_LIMITS = { maxBytes: 4 * 1024 * 1024, totalMs: 300_000 };
+const BODY_LIMITS = { maxBytes: 4 * 1024 * 1024, totalMs: 300_000, silenceMs: 30_000 };
 
 /** A small gateway: forwards every request to one target, with the MCP headers only. */
 export interface ProxyingServer extends Loopback {
