@@ -37,18 +37,26 @@ const DIALECTS = [
   {
     path: '/v1/chat/completions',
     event: 'data: {"choices":[{"index":0,"delta":{"content":"Hi"}}]}\n\n',
+    ends: ['data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n', 'data: [DONE]\n\n'],
+    failed: 'data: {"error":{"message":"Overloaded","type":"server_error"}}\n\n',
     name: 'error',
     error: { error: { code: 'provider_invalid_response', type: 'provider_error' } },
   },
   {
     path: '/v1/completions',
     event: 'data: {"choices":[{"index":0,"text":"Hi"}]}\n\n',
+    ends: ['data: {"choices":[{"text":"","finish_reason":"length"}]}\n\n', 'data: {"content":"","stop":true}\n\n'],
+    failed: 'data: {"error":{"message":"Overloaded","type":"server_error"}}\n\n',
     name: 'error',
     error: { error: { code: 'provider_invalid_response' } },
   },
   {
     path: '/v1/responses',
     event: 'event: response.output_text.delta\ndata: {"type":"response.output_text.delta","delta":"Hi"}\n\n',
+    ends: ['completed', 'incomplete', 'failed'].map(
+      (status) => `data: {"type":"response.${status}","response":{"status":"${status}"}}\n\n`,
+    ),
+    failed: 'event: error\ndata: {"type":"error","code":"server_error","message":"Overloaded","param":null}\n\n',
     name: 'response.failed',
     error: {
       type: 'response.failed',
@@ -58,12 +66,20 @@ const DIALECTS = [
   {
     path: '/v1/messages',
     event: 'event: content_block_delta\ndata: {"type":"content_block_delta","delta":{"text":"Hi"}}\n\n',
+    ends: ['event: message_stop\ndata: {"type":"message_stop"}\n\n'],
+    failed: 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n',
     name: 'error',
     error: { type: 'error', error: { details: { error_code: 'provider_invalid_response' } } },
   },
 ] as const;
 
-describe.each(DIALECTS)('a stream at $path', ({ path, event, name, error }) => {
+function whole(text: string): Reply {
+  return (response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).end(text);
+  };
+}
+
+describe.each(DIALECTS)('a stream at $path', ({ path, event, ends, failed, name, error }) => {
   it('ends with an error of its dialect and a broken connection when the provider breaks off', async () => {
     gateway.provider.replyWith(brokenAfter(event));
     const { text, end } = await ask(path);
@@ -83,11 +99,28 @@ describe.each(DIALECTS)('a stream at $path', ({ path, event, name, error }) => {
     for (const part of text.split('\n\n').filter((part) => part.includes(name))) expect(part).toMatch(/^event: /);
   });
 
-  it('ends as the provider ends it', async () => {
-    gateway.provider.replyWith((response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' }).end(event);
-    });
-    expect(await ask(path)).toEqual({ status: 200, text: event, end: 'whole' });
+  it.each(ends)('is passed on as it is when it ends with %j', async (end) => {
+    gateway.provider.replyWith(whole(event + end));
+    expect(await ask(path)).toEqual({ status: 200, text: event + end, end: 'whole' });
+    expect(await gateway.books.ledger(1)).toMatchObject([{ outcome: 'answered' }]);
+  });
+
+  it.each([
+    ['after its output', event],
+    ['without any event', ''],
+    ['after an error', event + failed],
+  ])('is broken when the provider ends it %s, without its end mark', async (_what, text) => {
+    gateway.provider.replyWith(whole(text));
+    const read = await ask(path);
+    expect(read).toMatchObject({ status: 200, end: 'broken' });
+    expect(read.text.startsWith(`${text}event: ${name}\n`)).toBe(true);
+    expect(await gateway.books.ledger(1)).toMatchObject([{ outcome: 'unknown' }]);
+  });
+
+  it('is passed on as it is when it is an error and nothing else', async () => {
+    gateway.provider.replyWith(whole(failed));
+    expect(await ask(path)).toEqual({ status: 200, text: failed, end: 'whole' });
+    expect(await gateway.books.ledger(1)).toMatchObject([{ quantities: {} }]);
   });
 
   it('ends with the refusal when a usage limit has no room for more', async () => {

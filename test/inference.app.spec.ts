@@ -4,6 +4,7 @@ import OpenAI from 'openai';
 import { eventually } from './support/eventually.js';
 import { inTurn, json, onlyCall, type Reply, silence, text } from './support/fake-provider.js';
 import { plainly, type Ask } from './support/openai-client.js';
+import { readStream } from './support/read-stream.js';
 import { PROVIDER_KEY } from './support/rerank-gateway.js';
 import { jsonOf, refusalOf, send } from './support/send.js';
 import { ADMIN_KEY } from './support/test-app.js';
@@ -177,6 +178,27 @@ describe('a chat', () => {
     expect(answer.headers).not.toHaveProperty('set-cookie');
     expect(gateway.app.log()).toContain('"error_code":"provider_rate_limited"');
   });
+
+  it.each([
+    ['a chat', '/chat/completions', 'openai-compatible', 'application/json', ''],
+    ['the stream of a chat', '/chat/completions', 'openai-compatible', 'text/event-stream', 'data: '],
+    ['a response', '/responses', 'openai-compatible', 'text/event-stream', 'event: error\ndata: '],
+    ['a message', '/messages', 'anthropic', 'text/event-stream', 'event: error\ndata: '],
+    ['a translated message', '/messages', 'openai', 'application/json', ''],
+    ['the stream of a translated message', '/messages', 'openai', 'text/event-stream', 'data: '],
+  ])(
+    'passes an error with the status of a success without the credential: %s',
+    async (_what, path, provider, type, head) => {
+      const error = { type: 'error', error: { type: 'authentication_error', message: `no key ${PROVIDER_KEY}` } };
+      gateway.provider.replyWith(text(`${head}${JSON.stringify(error)}\n\n`, type));
+      const virtualKey = await gateway.virtualKey(provider);
+      const body = { model: 'm', max_tokens: 5, messages: MESSAGES, input: 'Hi', stream: head !== '' };
+      const headers = { 'x-gateway-api-key': ADMIN_KEY, 'x-gateway-virtual-key': virtualKey };
+      const answer = await readStream(`${gateway.app.url}/v1${path}`, headers, body);
+      expect(answer.text).toContain('no key ****');
+      expect(answer.text).not.toContain(PROVIDER_KEY);
+    },
+  );
 
   it('has more time for its first byte than other calls, unless the virtual key names a limit', async () => {
     gateway.provider.replyWith((response, call) => {

@@ -87,6 +87,8 @@ describe('a first target that fails before its output', () => {
     ['500', json({ error: { message: 'no' } }, 500)],
     ['no first byte', silent],
     ['a cut before any output', cut(ROLE)],
+    ['an end before any event', text('', EVENTS)],
+    ['an end before any output', text(ROLE, EVENTS)],
     ['an error as the first event', text(ERROR_EVENT, EVENTS)],
     ['an error after the role', text(`${ROLE}${ERROR_EVENT}data: [DONE]\n\n`, EVENTS)],
   ])('hands a stream to the second: %s', async (_fault, reply) => {

@@ -55,6 +55,8 @@ export interface StreamMeter {
   readonly answer?: AnswerFacts;
   /** The error that came instead of output, in an answer with the status of a success. */
   readonly failure?: JsonObject | undefined;
+  /** Whether what has come of a stream is not all of it: nothing in it says that it has ended. */
+  readonly isCutShort?: boolean;
 }
 
 /** What the usage limits that refuse a call have room for at this moment. */

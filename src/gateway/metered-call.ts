@@ -89,7 +89,8 @@ export class MeteredCall implements AttemptObserver {
   private attempts = 0;
   /** Of an answer that passes as a stream. */
   private newMeter: (() => StreamMeter) | undefined;
-  private meter: StreamMeter | undefined;
+  /** Of the answer of the last attempt. */
+  meter: StreamMeter | undefined;
   /** Whether some of the stream has come. */
   private hasBegun = false;
   /** By `performance.now()`. */

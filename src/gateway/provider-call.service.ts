@@ -27,6 +27,7 @@ import {
 import type { ProviderRequest } from '../upstream/providers/provider.types.js';
 import { mappedOptions } from '../virtual-keys/provider-fields.js';
 import { VirtualKeyCache } from '../virtual-keys/virtual-key.cache.js';
+import { untilEndMark } from './answer-filter.js';
 import type { BillableStream, BillableUse } from './billable-use.js';
 import type { MeteredCall } from './metered-call.js';
 import { ObservedCall } from './observed-call.js';
@@ -132,7 +133,10 @@ export class ProviderCallService {
   ): Promise<RelayedAnswer> {
     const call = await this.meter.begin(context, use);
     try {
-      const filter = call.meterStream(() => use.newMeter());
+      const filter = untilEndMark(
+        call.meterStream(() => use.newMeter()),
+        call,
+      );
       let body: Buffer | undefined;
       const answered = (whole: Buffer | undefined): ModelAnswer | undefined => {
         // An answer that no sink took is whole, and is metered at once.
@@ -333,7 +337,7 @@ function tellCost({ costSoFar }: MeteredCall, { answer }: ProviderContext): void
   if (costSoFar !== undefined) answer.setHeader('x-gateway-cost', costSoFar);
 }
 
-function hiddenOf({ virtualKey: { provider, credential, source } }: ProviderContext): Hidden {
+export function hiddenOf({ virtualKey: { provider, credential, source } }: ProviderContext): Hidden {
   return { secrets: secretsOf(provider, credential, mappedOptions(source?.mappings ?? [])) };
 }
 

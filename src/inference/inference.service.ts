@@ -11,7 +11,7 @@ import { AppConfig } from '../config/environment.js';
 import type { BillableStream, LimitRoom, StreamMeter, UsageEstimate } from '../gateway/billable-use.js';
 import { assertEveryModelAllowed, restrictsModels } from '../model-routes/model-access.js';
 import { pricedModel, type ProviderContext } from '../gateway/provider-context.decorator.js';
-import { type ProviderOperation, ProviderCallService } from '../gateway/provider-call.service.js';
+import { hiddenOf, type ProviderOperation, ProviderCallService } from '../gateway/provider-call.service.js';
 import { ResponsePins } from '../gateway/routing/response-pins.js';
 import { type AttemptOfRoute, RoutedCalls } from '../gateway/routing/routed-calls.js';
 import { callerAccount } from '../upstream/providers/caller-account.js';
@@ -27,6 +27,7 @@ import { openaiEmbeddings } from './dialects/openai-embeddings.dialect.js';
 import { readModel } from './dialects/read-facts.js';
 import { openaiResponses } from './dialects/openai-responses/responses.dialect.js';
 import { requestedModes } from './dialects/service-mode.js';
+import { DiscreetMeter } from './discreet-meter.js';
 import { DrainedCalls, OutlivingSink } from './drained-calls.js';
 import { errorInstead, isPassable } from './failed-answers.js';
 import { FittedCalls } from './fitted-calls.js';
@@ -193,6 +194,7 @@ export class InferenceService {
   ): Promise<void> {
     const { options } = context.virtualKey.credential;
     const { facts } = call;
+    const { secrets } = hiddenOf(context);
     const callers: CallersDialect = translated?.dialect ?? dialect;
     const isDrained = options.on_disconnect === 'drain';
     const body = serverTraits(context.virtualKey).isAskedForUsage ? dialect.bodyOf(call) : call.bytes;
@@ -213,8 +215,9 @@ export class InferenceService {
       model: facts.model,
       estimate: () => inCallersWords(estimateOf(dialect, call, members), translated),
       newMeter: () => {
-        if (translated === undefined) return (meter = dialect.newMeter(call, onId));
-        return (meter = ofTranslation = translatedMeter(dialect.newMeter({ ...call, showsUsage: true }), translated));
+        if (translated === undefined) return (meter = new DiscreetMeter(dialect.newMeter(call, onId), secrets));
+        const own = new DiscreetMeter(dialect.newMeter({ ...call, showsUsage: true }), secrets);
+        return (meter = ofTranslation = translatedMeter(own, translated));
       },
       noteRoom,
     };

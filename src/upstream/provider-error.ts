@@ -14,6 +14,7 @@ const BUSY_RETRY_SECONDS = '1';
 /** Of a media type, of a coding, of an error's code and type. */
 const MAX_NAME_CHARACTERS = 100;
 
+const INCOMPLETE = 'The provider broke off its answer.';
 const NOT_PERMITTED = 'The provider does not permit this call with the credential of the virtual key.';
 
 /** The part of a provider that maps its errors. */
@@ -106,6 +107,7 @@ export function failureToError(failure: UpstreamFailure): GatewayError | Upstrea
     case 'broken':
       return new GatewayError('provider_failed', options);
     case 'incomplete':
+      return new GatewayError('provider_invalid_response', { ...options, message: INCOMPLETE });
     case 'interim':
     case 'too_large':
     case 'redirect':

@@ -25,6 +25,8 @@ const FINISH_REASON = '"finish_reason":';
 export interface AnswerForm {
   /** The fields of an event that hold output of the model, each with its quotes and colon: `"content":`. */
   readonly outputFields: readonly string[];
+  /** Texts of the events that end a stream. One with the reason of its end, or with its usage alone, ends it too. */
+  readonly endMarks: readonly string[];
   /** The counts of an event or of a whole answer, on top of those that came before; undefined where it has none. */
   readonly usageIn: (message: JsonObject, before: Counts | undefined) => Counts | undefined;
   /** The id of what the answer makes, in a whole answer or in an event. */
@@ -59,6 +61,8 @@ export class AnswerMeter implements StreamMeter {
   #facts: AnswerFacts = {};
   /** The first event says which model answers. */
   #isFirst = true;
+  /** Whether an event has said that the stream is complete. */
+  #hasEnded = false;
   /** Whether the last event went on, and whether it ended in CR: the LF of its CRLF may begin the next piece. */
   #wentOn = true;
   #endedInCr = false;
@@ -124,6 +128,11 @@ export class AnswerMeter implements StreamMeter {
     return this.hasOutput ? undefined : this.#failure;
   }
 
+  get isCutShort(): boolean {
+    const hasEnded = this.#hasEnded || this.#facts.finishReason !== undefined;
+    return this.#isWhole !== true && !hasEnded && this.failure === undefined;
+  }
+
   #watchEvents(chunk: Buffer): Buffer {
     for (const event of this.#events.push(chunk)) this.#read(event);
     return chunk;
@@ -166,6 +175,7 @@ export class AnswerMeter implements StreamMeter {
   /** Whether the event has the usage, and nothing else. */
   #read(event: Buffer): boolean {
     for (const field of this.form.outputFields) this.#outputBytes += textBytes(event, field);
+    this.#hasEnded ||= this.form.endMarks.some((mark) => event.includes(mark));
     const hasUsage = event.includes(USAGE);
     const mayFail = !this.hasOutput && event.includes(ERROR);
     const isRead = hasUsage || mayFail || this.#isFirst || this.#needsId || textBytes(event, FINISH_REASON) > 0;
@@ -182,7 +192,9 @@ export class AnswerMeter implements StreamMeter {
     if (counts === undefined) return false;
     this.#counts = counts;
     if (this.options.reportsCost === true) this.#cost = reportedCost(message) ?? this.#cost;
-    return this.form.isUsageAlone?.(message) === true;
+    const isAlone = this.form.isUsageAlone?.(message) === true;
+    this.#hasEnded ||= isAlone;
+    return isAlone;
   }
 }
 

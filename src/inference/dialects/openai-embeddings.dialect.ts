@@ -24,7 +24,8 @@ export const openaiEmbeddings: Dialect = {
   headersOf: openaiHeaders,
   bodyOf: ({ bytes }) => bytes,
   toErrorEvent,
-  newMeter: ({ reportsCost }) => new AnswerMeter({ outputFields: [], usageIn }, { ...OPTIONS, reportsCost }),
+  newMeter: ({ reportsCost }) =>
+    new AnswerMeter({ outputFields: [], endMarks: [], usageIn }, { ...OPTIONS, reportsCost }),
 };
 
 function usageIn({ usage }: JsonObject): { readonly input: number } | undefined {

@@ -35,7 +35,7 @@ describe('servedMode', () => {
 });
 
 describe('a meter', () => {
-  const FORM = { outputFields: [], usageIn: () => ({ output: 1 }) };
+  const FORM = { outputFields: [], endMarks: [], usageIn: () => ({ output: 1 }) };
   const OPTIONS = { hidesUsage: false, hidesReasoning: false };
 
   it.each([

@@ -29,6 +29,7 @@ export interface MessagesFacts extends InferenceFacts {
 }
 
 const ANSWER: AnswerForm = {
+  endMarks: ['"message_stop"', '[DONE]'],
   outputFields: ['"text":', '"partial_json":', '"thinking":'],
   usageIn: ({ message, usage }, before) => {
     // What the first event says of the output is a placeholder.

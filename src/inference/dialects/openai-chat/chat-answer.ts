@@ -13,6 +13,7 @@ export const CHAT_ANSWER: AnswerForm = {
     '"data":',
     '"text":',
   ],
+  endMarks: ['[DONE]'],
   usageIn: (message) => readChatUsage(usageMemberOf(message)),
   isUsageAlone: ({ choices }) => Array.isArray(choices) && choices.length === 0,
 };

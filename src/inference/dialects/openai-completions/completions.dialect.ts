@@ -16,7 +16,8 @@ const CAPS = ['max_tokens', 'n_predict'] as const;
 /** OpenAI's own maximum. */
 const MAX_CHOICES = 128;
 const BOUND_MEMBERS: BoundMembers = { unbounded: new Set(), unseen: new Set() };
-const ANSWER = { ...CHAT_ANSWER, outputFields: ['"text":'] };
+/** The second mark is llama.cpp's own. */
+const ANSWER = { ...CHAT_ANSWER, outputFields: ['"text":'], endMarks: ['[DONE]', '"stop":true'] };
 
 export interface CompletionsFacts extends InferenceFacts, StreamForm {
   readonly outputCap: number | undefined;

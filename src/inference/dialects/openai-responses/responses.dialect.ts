@@ -37,6 +37,7 @@ const USES: readonly ObjectReference[] = [
 const ANSWER: AnswerForm = {
   idIn: ({ id, response }) => stringOrUndefined(isObject(response) ? response['id'] : id),
   outputFields: ['"delta":'],
+  endMarks: ['"response.completed"', '"response.incomplete"', '"response.failed"', '[DONE]'],
   usageIn: (message) => readResponsesUsage(isObject(message['response']) ? message['response'] : message),
 };
 
