@@ -235,7 +235,7 @@ export const ERROR_CODES = {
     type: 'provider_error',
     source: 'provider',
     message: 'The provider returned an answer that the gateway does not understand.',
-    when: 'The answer is not JSON, is cut off, is too large, is a redirect, or has the wrong shape.',
+    when: 'The answer is not JSON, is cut off (a stream: ends without its end mark), is too large, is a redirect, or has the wrong shape.',
   },
   secret_unavailable: {
     status: 502,
