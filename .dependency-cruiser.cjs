@@ -19,6 +19,8 @@ const ROOMS = {
   mcp: 'identity secret-references webhooks usage idempotency workspaces audit upstream sealing telemetry access database config',
   // usage for what limits count as tokens
   'request-logs': 'usage workspaces telemetry access database config',
+  // usage for its reports; what needs attention is read from the tables of many rooms, by SQL alone
+  overview: 'usage access',
   // telemetry for the recent failures of the store
   health: 'config redis telemetry access database',
   // telemetry for what production has to say in its log

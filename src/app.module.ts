@@ -22,6 +22,7 @@ import { McpModule } from './mcp/mcp.module.js';
 import { IdentityModule } from './identity/identity.module.js';
 import { InferenceModule } from './inference/inference.module.js';
 import { IdempotencyModule } from './idempotency/idempotency.module.js';
+import { OverviewModule } from './overview/overview.module.js';
 import { RedisModule } from './redis/redis.module.js';
 import { RequestLogsModule } from './request-logs/request-logs.module.js';
 import { RerankModule } from './rerank/rerank.module.js';
@@ -63,6 +64,7 @@ import { WorkspacesModule } from './workspaces/workspaces.module.js';
     FineTuningModule,
     AssistantsModule,
     RequestLogsModule,
+    OverviewModule,
     HealthModule,
     FirstStartModule,
     // Last: its addresses begin with names that administrators choose.

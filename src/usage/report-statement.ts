@@ -57,6 +57,15 @@ export function reportStatement(
   };
 }
 
+/** The groups of a report that cost most, then those with the most calls. */
+export function dearestStatement(range: ReportRange, take: number): Statement {
+  const { sql, parameters } = sumsOfReport(range, spansOfReport(range));
+  return {
+    sql: `SELECT * FROM (${sql}) AS report ORDER BY cost_nano DESC, calls DESC, g0 LIMIT $${parameters.length + 1}`,
+    parameters: [...parameters, take],
+  };
+}
+
 /** The number of rows, where a page has none to say so. */
 export function countStatement(range: ReportRange): Statement {
   const { sql, parameters } = sumsOfReport(range, spansOfReport(range));

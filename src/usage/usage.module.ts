@@ -39,7 +39,7 @@ import { UsageController } from './usage.controller.js';
     UsageCounterRetention,
     UsageLedgerRetention,
   ],
-  exports: [PricesModule, USAGE_STORE, UsageBucketStore],
+  exports: [PricesModule, ReportQueries, USAGE_STORE, UsageBucketStore],
 })
 export class UsageModule implements OnApplicationShutdown {
   constructor(@Inject(USAGE_STORE) private readonly store: UsageStore) {}

@@ -1,14 +1,19 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
-import { listUsageLimitsOptions, retrieveUsageReportOptions } from '../api/@tanstack/react-query.gen';
-import type { UsagePeriod } from '../api/types.gen';
+import {
+  listUsageLimitsOptions,
+  retrieveOverviewOptions,
+  retrieveUsageReportOptions,
+} from '../api/@tanstack/react-query.gen';
+import type { Overview, OverviewGroup, OverviewPeriod, UsagePeriod } from '../api/types.gen';
 import { Page } from '../components/page';
 import { Empty, ErrorNote, Loading } from '../components/states';
 import type { SpendPoint } from '../components/spend-chart';
 import { Card } from '../components/ui/card';
 import { Select } from '../components/ui/field';
 import { Meter } from '../components/ui/meter';
+import { Attention } from './attention';
 import { useLogin } from '../lib/login-context';
 import { amount, dollars, percent, short, whole } from '../lib/format';
 
@@ -17,6 +22,8 @@ const SpendChart = lazy(async () => ({ default: (await import('../components/spe
 
 const DAY_SECONDS = 86_400;
 const REFRESH_MS = 15_000;
+/** As `GET /v1/usage` calls them. */
+const REPORT_KEYS = { model: 'model', provider: 'provider', workspace: 'workspace_id', api_key: 'api_key' } as const;
 const GROUPS = { model: 'Model', provider: 'Provider', workspace: 'Workspace', api_key: 'API key' } as const;
 type Group = keyof typeof GROUPS;
 /** Series of the chart; the rest is one series more. */
@@ -25,30 +32,22 @@ const TOP = 4;
 export function OverviewPage() {
   const { may } = useLogin();
   const [group, setGroup] = useState<Group>('model');
-  const today = startOfDay(0);
-  const report = (days: number) => ({ from: startOfDay(days - 1), bucket: 'day', page_size: 100 }) as const;
-  const month = useQuery({
-    ...retrieveUsageReportOptions({ query: report(30) }),
-    refetchInterval: REFRESH_MS,
-  });
+  const overview = useQuery({ ...retrieveOverviewOptions(), refetchInterval: REFRESH_MS });
   const grouped = useQuery({
-    ...retrieveUsageReportOptions({ query: { ...report(7), group_by: group } }),
+    ...retrieveUsageReportOptions({
+      query: { from: startOfDay(6), bucket: 'day', page_size: 100, group_by: REPORT_KEYS[group] },
+    }),
     refetchInterval: REFRESH_MS,
     placeholderData: (previous) => previous,
   });
   return (
     <Page title="Overview" intro="What calls have used, in UTC days. Figures refresh by themselves.">
-      {month.isPending && <Loading />}
-      {month.isError && <ErrorNote error={month.error} onRetry={() => void month.refetch()} />}
-      {month.isSuccess && (
-        <div className="grid grid-cols-1 gap-3 sm:grid-cols-3">
-          <Figures title="Today" periods={month.data.data.filter(({ start }) => start >= today)} />
-          <Figures title="Last 7 days" periods={month.data.data.filter(({ start }) => start >= startOfDay(6))} />
-          <Figures title="Last 30 days" periods={month.data.data} />
-        </div>
-      )}
+      {overview.isPending && <Loading />}
+      {overview.isError && <ErrorNote error={overview.error} onRetry={() => void overview.refetch()} />}
+      {overview.isSuccess && <Sums overview={overview.data} />}
+      {overview.isSuccess && overview.data.attention.length > 0 && <Attention items={overview.data.attention} />}
       <Card
-        title="Cost by day"
+        title="Cost of the last 7 days"
         side={
           <Select
             aria-label="Group the cost by"
@@ -66,28 +65,53 @@ export function OverviewPage() {
       >
         {grouped.isPending && <Loading />}
         {grouped.isError && <ErrorNote error={grouped.error} onRetry={() => void grouped.refetch()} />}
-        {grouped.isSuccess &&
-          (grouped.data.data.length === 0 ? (
-            <Empty>No call in the last seven days.</Empty>
-          ) : (
-            <GroupedCost periods={grouped.data.data} group={group} />
-          ))}
+        {grouped.isSuccess && overview.isSuccess && (
+          <>
+            {grouped.data.data.length === 0 ? (
+              <Empty>No call in the last seven days.</Empty>
+            ) : (
+              <GroupedCost periods={grouped.data.data} groups={overview.data.groups[group]} group={group} />
+            )}
+            {overview.data.groups[group].length > 0 && (
+              <GroupTable title={GROUPS[group]} groups={overview.data.groups[group]} />
+            )}
+          </>
+        )}
       </Card>
       {may('policies.list') && <FullestLimits />}
     </Page>
   );
 }
 
-function Figures({ title, periods }: { readonly title: string; readonly periods: readonly UsagePeriod[] }) {
-  const sum = (of: (period: UsagePeriod) => number): number => periods.reduce((total, one) => total + of(one), 0);
-  const calls = sum((period) => period.calls);
-  const failed = sum((period) => period.failed_calls);
+function Sums({ overview: { today, last_7_days: week, month, latency } }: { readonly overview: Overview }) {
+  return (
+    <div className="grid grid-cols-1 gap-3 sm:grid-cols-2 xl:grid-cols-4">
+      <Figures title="Today" sums={today} />
+      <Figures title="Last 7 days" sums={week} />
+      <Figures title="This month" sums={month} />
+      <Card title="Time of a call" className="min-w-0">
+        {latency === null ? (
+          <Empty>No call in the last 24 hours.</Empty>
+        ) : (
+          <dl className="grid grid-cols-2 gap-x-4 gap-y-2 p-4">
+            <Figure label="95 % within" value={`${whole(latency.p95_ms)} ms`} />
+            <Figure label="Half within" value={`${whole(latency.p50_ms)} ms`} />
+            <Figure label="Of the last 24 hours" value={`${short(latency.calls)} calls`} />
+          </dl>
+        )}
+      </Card>
+    </div>
+  );
+}
+
+function Figures({ title, sums }: { readonly title: string; readonly sums: OverviewPeriod }) {
+  const { calls, failed_calls: failed, cost, tokens } = sums;
   return (
     <Card title={title} className="min-w-0">
       <dl className="grid grid-cols-2 gap-x-4 gap-y-2 p-4">
-        <Figure label="Cost" value={dollars(sum((period) => period.cost))} />
+        <Figure label="Cost" value={dollars(cost)} />
         <Figure label="Calls" value={whole(calls)} />
-        <Figure label="Tokens" value={short(sum((period) => period.tokens))} />
+        <Figure label="Tokens" value={short(tokens)} />
         <Figure label="Failed" value={failed === 0 ? '0' : `${whole(failed)} (${percent(failed, calls)})`} />
       </dl>
     </Card>
@@ -103,19 +127,62 @@ function Figure({ label, value }: { readonly label: string; readonly value: stri
   );
 }
 
-function GroupedCost({ periods, group }: { readonly periods: readonly UsagePeriod[]; readonly group: Group }) {
-  const nameOf = ({ group: values }: UsagePeriod): string => values[group] ?? 'none';
-  const totals = new Map<string, number>();
-  for (const period of periods) totals.set(nameOf(period), (totals.get(nameOf(period)) ?? 0) + period.cost);
-  const top = [...totals]
-    .sort((one, other) => other[1] - one[1])
-    .slice(0, TOP)
-    .map(([name]) => name);
-  const series = totals.size > TOP ? [...top, 'others'] : top;
+/** The same figures as the chart's, and how many calls they are of. */
+function GroupTable({ title, groups }: { readonly title: string; readonly groups: readonly OverviewGroup[] }) {
+  return (
+    <div className="overflow-x-auto border-t border-line" tabIndex={0} role="region" aria-label={`By ${title}`}>
+      <table className="w-full text-left">
+        <caption className="sr-only">Dearest of the last seven days</caption>
+        <thead className="text-xs text-muted">
+          <tr>
+            <th scope="col" className="px-4 py-2 font-medium">
+              {title}
+            </th>
+            {['Cost', 'Calls', 'Failed', 'Tokens'].map((column) => (
+              <th key={column} scope="col" className="px-4 py-2 text-right font-medium">
+                {column}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody className="tabular-nums">
+          {groups.map((one) => (
+            <tr key={one.id ?? ''} className="border-t border-line">
+              <th scope="row" className="px-4 py-2 font-normal break-all">
+                {nameOf(one)}
+              </th>
+              <td className="px-4 py-2 text-right">{dollars(one.cost)}</td>
+              <td className="px-4 py-2 text-right">{whole(one.calls)}</td>
+              <td className="px-4 py-2 text-right">{whole(one.failed_calls)}</td>
+              <td className="px-4 py-2 text-right">{short(one.tokens)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function nameOf({ id, name }: Pick<OverviewGroup, 'id' | 'name'>): string {
+  return name ?? id ?? 'none';
+}
+
+interface GroupedCostProps {
+  readonly periods: readonly UsagePeriod[];
+  /** The dearest first. */
+  readonly groups: readonly OverviewGroup[];
+  readonly group: Group;
+}
+
+function GroupedCost({ periods, groups, group }: GroupedCostProps) {
+  const names = new Map(groups.slice(0, TOP).map((one) => [one.id, nameOf(one)]));
+  const seriesOf = ({ group: values }: UsagePeriod): string =>
+    names.get(values[REPORT_KEYS[group]] ?? null) ?? 'others';
+  const series = [...new Set([...names.values(), ...(groups.length > TOP ? ['others'] : [])])];
   const days = new Map<number, Map<string, number>>();
   for (let back = 6; back >= 0; back -= 1) days.set(startOfDay(back), new Map());
   for (const period of periods) {
-    const name = top.includes(nameOf(period)) ? nameOf(period) : 'others';
+    const name = seriesOf(period);
     const day = days.get(period.start);
     day?.set(name, (day.get(name) ?? 0) + period.cost);
   }

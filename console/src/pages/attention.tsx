@@ -1,0 +1,74 @@
+import { Link } from '@tanstack/react-router';
+import type { OverviewAttention } from '../api/types.gen';
+import { Badge, type Tone } from '../components/ui/badge';
+import { Card } from '../components/ui/card';
+import { fromNow, percent } from '../lib/format';
+
+interface Kind {
+  readonly title: string;
+  readonly tone: Tone;
+  readonly to: string;
+  readonly about: (item: OverviewAttention) => string;
+}
+
+const used = ({ detail, used_share: share, at }: OverviewAttention): string =>
+  [
+    detail,
+    share === null ? undefined : `${percent(share, 1)} used`,
+    at === null ? 'never resets' : `resets ${fromNow(at)}`,
+  ]
+    .filter(Boolean)
+    .join(' · ');
+
+const KINDS: Readonly<Record<OverviewAttention['kind'], Kind>> = {
+  group_exhausted: { title: 'Limit used up', tone: 'bad', to: '/limits', about: used },
+  limit_near: { title: 'Limit nearly used up', tone: 'warn', to: '/limits', about: used },
+  reference_failing: {
+    title: 'Secret cannot be read',
+    tone: 'bad',
+    to: '/providers',
+    about: ({ detail, at }) => `${detail ?? 'unknown error'}, last read ${fromNow(at)}`,
+  },
+  server_failing: {
+    title: 'MCP server fails',
+    tone: 'bad',
+    to: '/mcp',
+    about: ({ detail, at }) => `${detail ?? 'no answer'}, last call ${fromNow(at)}`,
+  },
+  model_without_price: {
+    title: 'Model without a price',
+    tone: 'warn',
+    to: '/models',
+    about: ({ detail }) => `refused calls in the last day: ${detail ?? '0'}`,
+  },
+  key_expiring: { title: 'Key ends soon', tone: 'warn', to: '/keys', about: ({ at }) => `ends ${fromNow(at)}` },
+};
+
+/** What an administrator should look at, the worst first. */
+export function Attention({ items }: { readonly items: readonly OverviewAttention[] }) {
+  return (
+    <Card title="Needs attention">
+      <ul className="max-h-80 divide-y divide-line overflow-y-auto" tabIndex={0} aria-label="Needs attention">
+        {items.map((item) => {
+          const { title, tone, to, about } = KINDS[item.kind];
+          return (
+            <li
+              key={`${item.kind} ${item.id} ${item.name} ${item.detail}`}
+              className="grid gap-1 px-4 py-2.5 sm:grid-cols-[11rem_1fr] sm:items-baseline sm:gap-4"
+            >
+              <span>
+                <Badge tone={tone}>{title}</Badge>
+              </span>
+              <span className="min-w-0">
+                <Link to={to} search={{ search: item.name }} className="font-medium break-words hover:underline">
+                  {item.name}
+                </Link>{' '}
+                <span className="text-xs break-words text-muted">{about(item)}</span>
+              </span>
+            </li>
+          );
+        })}
+      </ul>
+    </Card>
+  );
+}

@@ -1,0 +1,113 @@
+import type { Principal, Tenant } from '../access/principal.js';
+import type { Scope } from '../access/scopes.js';
+import type { AttentionKind } from './overview.response.js';
+
+/** Of each kind. */
+const MOST = 20;
+const ALMOST = 0.8;
+const KEY_DAYS = 7;
+/** Newest calls that are looked at, so that a day of many calls costs no more. */
+const RECENT_CALLS = 10_000;
+
+/** A row of every statement below. */
+export interface AttentionRow {
+  readonly kind: AttentionKind;
+  readonly id: string | null;
+  readonly name: string;
+  readonly detail: string | null;
+  readonly used_share: number | null;
+  readonly at: Date | null;
+}
+
+interface Source {
+  /** Without it, a caller may not know of these. */
+  readonly scope: Scope;
+  /** $1 organisation, $2 workspace or null, $3 now */
+  readonly sql: string;
+}
+
+const NOTHING = 'NULL::double precision AS used_share';
+const OWN = (table: string): string =>
+  `${table}.organisation_id = $1 AND ($2::uuid IS NULL OR ${table}.workspace_id = $2)`;
+
+const GROUPS: Source = {
+  scope: 'policies.list',
+  sql: `
+    SELECT CASE WHEN b.used >= b.credit_limit OR b.exhausted_at IS NOT NULL THEN 'group_exhausted' ELSE 'limit_near' END AS kind,
+      p.id, coalesce(p.name, p.slug) AS name, b.value_key AS detail,
+      CASE WHEN b.credit_limit > 0 THEN b.used / b.credit_limit::double precision ELSE 1 END AS used_share, b.resets_at AS at
+    FROM usage_buckets b JOIN usage_policies p ON p.id = b.policy_id AND p.organisation_id = b.organisation_id
+    WHERE ${OWN('p')} AND p.status = 'active' AND (b.used >= b.credit_limit * ${ALMOST} OR b.exhausted_at IS NOT NULL)
+      AND (b.resets_at > $3 OR b.resets_at IS NULL) AND (b.resets_at IS NULL) = (p.periodic_reset IS NULL)
+    ORDER BY 1, used_share DESC, b.id LIMIT ${MOST * 2}`,
+};
+
+const REFERENCES: Source = {
+  scope: 'secret_references.list',
+  sql: `
+    SELECT 'reference_failing' AS kind, r.id, r.name, r.last_error AS detail, ${NOTHING}, r.last_resolved_at AS at
+    FROM secret_references r
+    WHERE r.organisation_id = $1 AND r.last_error IS NOT NULL AND $3::timestamptz IS NOT NULL
+      AND ($2::uuid IS NULL OR r.allow_all_workspaces OR EXISTS (
+        SELECT 1 FROM secret_reference_workspaces w WHERE w.secret_reference_id = r.id AND w.workspace_id = $2))
+    ORDER BY r.name, r.id LIMIT ${MOST}`,
+};
+
+const KEYS: Source = {
+  scope: 'api_keys.list',
+  sql: `
+    SELECT 'key_expiring' AS kind, k.id, k.name, NULL AS detail, ${NOTHING}, k.expires_at AS at
+    FROM api_keys k
+    WHERE ${OWN('k')} AND k.expires_at > $3 AND k.expires_at < $3::timestamptz + interval '${KEY_DAYS} days'
+    ORDER BY k.expires_at, k.id LIMIT ${MOST}`,
+};
+
+const RECENT = `
+  SELECT * FROM request_logs l
+  WHERE ${OWN('l')} AND l.created_at > $3::timestamptz - interval '1 day'
+  ORDER BY l.created_at DESC, l.id DESC LIMIT ${RECENT_CALLS}`;
+
+const SERVERS: Source = {
+  scope: 'logs.list',
+  sql: `
+    SELECT 'server_failing' AS kind, NULL::uuid AS id, last.mcp_server AS name, last.error_code AS detail, ${NOTHING},
+      last.created_at AS at
+    FROM (
+      SELECT DISTINCT ON (mcp_server) mcp_server, status, error_code, created_at FROM (${RECENT}) AS recent
+      WHERE mcp_server IS NOT NULL ORDER BY mcp_server, created_at DESC, id DESC
+    ) AS last
+    WHERE last.status >= 500
+    ORDER BY last.created_at DESC, name LIMIT ${MOST}`,
+};
+
+const MODELS: Source = {
+  scope: 'logs.list',
+  sql: `
+    SELECT 'model_without_price' AS kind, NULL::uuid AS id, recent.model AS name, count(*)::text AS detail, ${NOTHING},
+      max(recent.created_at) AS at
+    FROM (${RECENT}) AS recent
+    WHERE recent.error_code = 'price_unknown' AND recent.model IS NOT NULL
+    GROUP BY recent.model ORDER BY count(*) DESC, name LIMIT ${MOST}`,
+};
+
+/** How long the newest calls took. */
+export function latencyStatement(tenant: Tenant, now: Date) {
+  return {
+    sql: `
+      SELECT count(*)::integer AS calls, percentile_disc(0.5) WITHIN GROUP (ORDER BY duration_ms) AS p50_ms,
+        percentile_disc(0.95) WITHIN GROUP (ORDER BY duration_ms) AS p95_ms
+      FROM (${RECENT}) AS recent`,
+    parameters: parametersOf(tenant, now),
+  };
+}
+
+/** What needs attention, of the kinds that the caller may know of; the worst kind first. */
+export function attentionStatements(principal: Principal, now: Date) {
+  return [GROUPS, REFERENCES, SERVERS, MODELS, KEYS]
+    .filter(({ scope }) => principal.scopes.has(scope))
+    .map(({ sql }) => ({ sql, parameters: parametersOf(principal, now) }));
+}
+
+function parametersOf({ organisationId, workspaceId }: Tenant, now: Date): readonly unknown[] {
+  return [organisationId, workspaceId, now];
+}
