@@ -2,12 +2,14 @@ import { defineConfig } from '@hey-api/openapi-ts';
 
 /** The operations that the console uses: the client of all others would only be read past. */
 const OPERATIONS = [
+  'GET /v1/login',
   'POST /v1/sessions',
   'GET /v1/sessions',
   'GET /v1/sessions/current',
   'DELETE /v1/sessions/current',
   'DELETE /v1/sessions/{session_id}',
   'GET /v1/me',
+  'GET /v1/overview',
   'GET /v1/usage',
   'GET /v1/workspaces',
   'GET /v1/policies/usage-limits',

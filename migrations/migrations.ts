@@ -20,6 +20,7 @@ import { ProviderJobs1795700760000 } from './1795700760000-provider-jobs.js';
 import { TrainingTokens1795700770000 } from './1795700770000-training-tokens.js';
 import { RequestLogs1795700800000 } from './1795700800000-request-logs.js';
 import { ResponsePins1795700900000 } from './1795700900000-response-pins.js';
+import { SessionsOfPeople1795704100000 } from './1795704100000-sessions-of-people.js';
 
 /** In order of application. Classes, not file patterns: the same list works from source, build and tests. */
 export const MIGRATIONS = [
@@ -45,4 +46,5 @@ export const MIGRATIONS = [
   TrainingTokens1795700770000,
   RequestLogs1795700800000,
   ResponsePins1795700900000,
+  SessionsOfPeople1795704100000,
 ] as const;

@@ -11,7 +11,7 @@ import { type ApiDocument, fillIn, type NumberSchema, type Operation, withoutFie
 import { type Answer, brokenRulesOf, jsonOf, refusalOf } from './support/send.js';
 
 const PROVIDER_HEADERS = { 'x-gateway-virtual-key': 'local' };
-const PUBLIC_PATHS = ['/.well-known/jwks.json', '/health/live', '/health/ready'];
+const PUBLIC_PATHS = ['/v1/login', '/.well-known/jwks.json', '/health/live', '/health/ready'];
 
 /** Amounts, scores and model settings, by field name. */
 const FRACTIONS = [

@@ -13,16 +13,22 @@ import { RemoteKeySet, type RemoteKeySetOptions } from '../upstream/identity-pro
 import { verifyWithKeySet } from '../upstream/identity-provider/verify-with-key-set.js';
 
 const CLOCK_TOLERANCE_SECONDS = 30;
+const MS_PER_SECOND = 1_000;
 const JWKS_TIMEOUT_MS = 5_000;
 const JWKS_MAX_BYTES = 1024 * 1024;
 /** OpenID Connect Core 1.0, section 2; longer ones would not fit into the audit log either. */
 const SUBJECT = /^[\x20-\x7e]{1,255}$/;
-/** What a verified administrator's token says. */
+/** What a verified administrator's token says, or the session of a person. */
 export interface AdminToken {
   readonly subject: string;
+  /** How a person is called who logged in. */
+  readonly name?: string;
   /** Ids of the organisations that the administrator acts for. */
   readonly organisationIds: readonly string[];
+  /** Of a session, which is for one organisation: its workspace, or null for all of them. Absent: a token. */
+  readonly workspaceId?: string | null;
   readonly scopes: ReadonlySet<Scope>;
+  readonly expiresAt: Date;
 }
 
 interface Provider {
@@ -56,7 +62,7 @@ export class AdminTokenVerifier {
   }
 
   private toAdminToken(payload: JWTPayload): AdminToken {
-    const { sub } = payload;
+    const { sub, exp = 0 } = payload;
     if (typeof sub !== 'string' || !SUBJECT.test(sub)) throw tokenInvalid('its sub is not 1 to 255 ASCII characters');
     const claim = this.config.ADMIN_OIDC_ORGANISATION_CLAIM;
     const organisationIds = claimIds(payload[claim]);
@@ -68,6 +74,7 @@ export class AdminTokenVerifier {
       subject: sub,
       organisationIds,
       scopes: new Set(claimWords(payload[this.config.ADMIN_OIDC_SCOPE_CLAIM]).filter(isScope)),
+      expiresAt: new Date(exp * MS_PER_SECOND),
     };
   }
 }

@@ -21,6 +21,11 @@ import { PlacedApiKeysController } from './placed-api-keys.controller.js';
 import { PrincipalCache } from './principal.cache.js';
 import { ProviderAccessReader } from './provider-access.reader.js';
 import { RateLimiter } from './rate-limiter.js';
+import { LoginAttempts } from './sessions/login-attempts.js';
+import { LoginGrants } from './sessions/login-grants.js';
+import { LoginProvider } from './sessions/login-provider.js';
+import { LoginController } from './sessions/login.controller.js';
+import { LoginService } from './sessions/login.service.js';
 import { SessionAuthenticator } from './sessions/session-authenticator.js';
 import { Session } from './sessions/session.entity.js';
 import { SessionRetention } from './sessions/session.retention.js';
@@ -37,7 +42,7 @@ import { SessionsService } from './sessions/sessions.service.js';
     VirtualKeysModule,
     WorkspacesModule,
   ],
-  controllers: [ApiKeysController, PlacedApiKeysController, CallerController, SessionsController],
+  controllers: [ApiKeysController, PlacedApiKeysController, CallerController, LoginController, SessionsController],
   providers: [
     AdminTokenVerifier,
     ApiKeyHasher,
@@ -47,6 +52,10 @@ import { SessionsService } from './sessions/sessions.service.js';
     Authenticator,
     CallerService,
     LastUse,
+    LoginAttempts,
+    LoginGrants,
+    LoginProvider,
+    LoginService,
     PrincipalCache,
     ProviderAccessReader,
     RateLimiter,

@@ -19,7 +19,13 @@ export type Caller =
       /** Of the session by which it came; absent: it brought its key. */
       readonly sessionId?: string;
     }
-  | { readonly kind: 'admin_token'; readonly scopes: ReadonlySet<Scope>; readonly token: AdminToken };
+  | {
+      readonly kind: 'admin_token';
+      readonly scopes: ReadonlySet<Scope>;
+      readonly token: AdminToken;
+      /** Of the session by which the person came; absent: they brought a token. */
+      readonly sessionId?: string;
+    };
 
 @Injectable()
 export class Authenticator {
@@ -60,8 +66,9 @@ export class Authenticator {
   }
 
   private async ownerOfSession(request: Request, now: Date): Promise<Caller> {
-    const { principal, sessionId } = await this.sessions.authenticate(request, now);
-    return { ...toKeyCaller(await this.counted(principal)), sessionId };
+    const { owner, sessionId } = await this.sessions.authenticate(request, now);
+    if ('subject' in owner) return { ...toTokenCaller(owner), sessionId };
+    return { ...toKeyCaller(await this.counted(owner)), sessionId };
   }
 
   private counted(principal: Principal): MaybePromise<Principal> {
@@ -78,6 +85,6 @@ function toKeyCaller(principal: Principal) {
   return { kind: 'api_key', scopes: principal.scopes, principal } as const;
 }
 
-function toTokenCaller(token: AdminToken): Caller {
-  return { kind: 'admin_token', scopes: token.scopes, token };
+function toTokenCaller(token: AdminToken) {
+  return { kind: 'admin_token', scopes: token.scopes, token } as const;
 }

@@ -26,11 +26,11 @@ export class CallerWorkspaceResponse {
 
 export class CallerResponse {
   readonly object: 'caller';
-  /** `api_key` or `admin_token`. */
+  /** `api_key`, or `admin_token` for tokens and for people who logged in. */
   readonly type: 'api_key' | 'admin_token';
   /** Id of the API key, or subject of the administrator's token. */
   readonly id: string;
-  /** Name of the API key; null for a token. */
+  /** Name of the API key or of the person; null for a token. */
   readonly name: string | null;
   /** The operations that the caller may use. */
   readonly scopes: string[];
@@ -40,6 +40,8 @@ export class CallerResponse {
   /** null: the token grants several organisations, and the request names none. `GET /v1/organisations` lists them. */
   @ApiProperty({ type: OrganisationResponse, nullable: true })
   readonly organisation: OrganisationResponse | null;
+  /** The one workspace that the caller acts in; null: all of the organisation. */
+  readonly workspace_id: string | null;
   /** The workspaces that the caller acts in, at most 100, by name. `GET /v1/workspaces` lists all. */
   readonly workspaces: CallerWorkspaceResponse[];
   /** Metadata of every call with the key. */

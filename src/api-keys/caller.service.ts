@@ -24,7 +24,7 @@ export class CallerService {
     const ids = organisationsOf(caller, named);
     const [[organisation = null], count] = await this.workspaces.organisations(ids, new OrganisationListQuery());
     const sole = count === 1 ? organisation : null;
-    const { workspaceId = null } = caller.kind === 'api_key' ? caller.principal : {};
+    const { workspaceId = null } = caller.kind === 'api_key' ? caller.principal : caller.token;
     const tenant: Tenant | undefined = sole === null ? undefined : { organisationId: sole.id, workspaceId };
     const workspaces = tenant === undefined ? [] : await this.workspaces.visibleTo(tenant, MAX_WORKSPACES);
     return {
@@ -33,6 +33,7 @@ export class CallerService {
       ...factsOf(caller),
       scopes: [...caller.scopes],
       organisation: sole && toOrganisationResponse(sole),
+      workspace_id: workspaceId,
       workspaces: workspaces.map(({ id, slug, name }) => ({ id, slug, name })),
     };
   }
@@ -57,8 +58,10 @@ function callerOf({ anyCaller }: Request): Caller {
   return anyCaller;
 }
 
-function factsOf(caller: Caller): Omit<CallerResponse, 'object' | 'type' | 'scopes' | 'organisation' | 'workspaces'> {
-  if (caller.kind === 'admin_token') return { ...NO_BOUNDS, id: caller.token.subject };
+function factsOf(
+  caller: Caller,
+): Omit<CallerResponse, 'object' | 'type' | 'scopes' | 'organisation' | 'workspace_id' | 'workspaces'> {
+  if (caller.kind === 'admin_token') return { ...NO_BOUNDS, id: caller.token.subject, name: caller.token.name ?? null };
   const {
     id,
     name = null,

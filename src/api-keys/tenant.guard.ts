@@ -37,8 +37,9 @@ export class TenantGuard implements CanActivate {
     return {
       kind: 'admin_token',
       id: token.subject,
+      ...(token.name !== undefined && { name: token.name }),
       organisationId,
-      workspaceId: null,
+      workspaceId: token.workspaceId ?? null,
       scopes: token.scopes,
       user: null,
       enforcedMetadata: {},
@@ -71,10 +72,15 @@ function namedOrganisation(request: Request): string | undefined {
   return named;
 }
 
-/** Reads may leave the organisation out when the token grants only one; what creates something has to name it. */
+/**
+ * Reads may leave the organisation out when the token grants only one; what creates something has to name it. A session is for
+ * one, which was chosen when it began.
+ */
 function soleGrant(token: AdminToken, request: Request): string {
   const [only, ...others] = token.organisationIds;
-  if (only !== undefined && others.length === 0 && !isObject(request.body)) return only;
+  if (only !== undefined && others.length === 0 && (token.workspaceId !== undefined || !isObject(request.body))) {
+    return only;
+  }
   throw invalidField('organisation_id', 'is required when the caller does not use an API key');
 }
 

@@ -1,6 +1,7 @@
 import { plainToInstance } from 'class-transformer';
 import { getMetadataStorage, IsIn, IsInt, IsString, Matches, Max, Min, validateSync } from 'class-validator';
 import { ToList, ToNumber } from '../common/validation/conversion.decorators.js';
+import { administratorProblems } from './administrator-settings.js';
 import { egressProblems, EgressSettings } from './egress-settings.js';
 import { readEnvironmentFile } from './environment-file.js';
 import { oauthProblems } from './identity-settings.js';
@@ -178,26 +179,6 @@ export class AppConfig extends EgressSettings {
   @Max(600_000)
   readonly SHUTDOWN_DELAY_MS: number = 0;
 
-  @OptionalSetting()
-  @IsWebAddress()
-  readonly ADMIN_OIDC_ISSUER?: string;
-
-  @OptionalSetting()
-  @IsString()
-  readonly ADMIN_OIDC_AUDIENCE?: string;
-
-  @OptionalSetting()
-  @IsWebAddress()
-  readonly ADMIN_OIDC_JWKS_URI?: string;
-
-  /** Claim that names the organisations (ids) that the administrator acts for: a string or an array. */
-  @IsString()
-  readonly ADMIN_OIDC_ORGANISATION_CLAIM: string = 'organisation_id';
-
-  /** Claim that holds the administrator's scopes: a space-separated string or an array. */
-  @IsString()
-  readonly ADMIN_OIDC_SCOPE_CLAIM: string = 'scope';
-
   /** How long after its deadline a call in flight is presumed spent, because its gateway seems to have died. */
   @ToNumber()
   @IsInt()
@@ -287,10 +268,6 @@ function crossFieldProblems(config: AppConfig): readonly string[] {
   if (config.DATABASE_URL !== undefined && config.TOLLGATE_ENCRYPTION_KEY === undefined) {
     problems.push('TOLLGATE_ENCRYPTION_KEY is required with DATABASE_URL (npm run keys:generate makes one)');
   }
-  const oidc = [config.ADMIN_OIDC_ISSUER, config.ADMIN_OIDC_AUDIENCE, config.ADMIN_OIDC_JWKS_URI];
-  if (oidc.some((value) => value !== undefined) && oidc.includes(undefined)) {
-    problems.push('ADMIN_OIDC_ISSUER, ADMIN_OIDC_AUDIENCE and ADMIN_OIDC_JWKS_URI go together: set all three or none');
-  }
   return [
     ...problems,
     ...egressProblems(config),
@@ -298,6 +275,7 @@ function crossFieldProblems(config: AppConfig): readonly string[] {
     ...redisProblems(config),
     ...awsIdentityProblems(config),
     ...oauthProblems(config),
+    ...administratorProblems(config),
   ];
 }
 

@@ -1,7 +1,7 @@
 import { IsInt, IsString, Matches, Max, Min } from 'class-validator';
 import { UUID_PATTERN } from '../common/uuid.js';
 import { ToList, ToNumber } from '../common/validation/conversion.decorators.js';
-import { IdentitySettings } from './identity-settings.js';
+import { AdministratorSettings } from './administrator-settings.js';
 import { IsAddress, IsWebAddress, OptionalSetting } from './setting.decorators.js';
 
 const ORGANISATION_ID = new RegExp(`^${UUID_PATTERN}$`);
@@ -13,7 +13,7 @@ const IDENTITY_ENTRY = new RegExp(`^(?:\\*|${UUID_PATTERN}) \\S+ \\S+$`);
 export const IDENTITY_ENTRIES = 'must list entries of the form "<organisation id or *> <manager_type> <pattern>"';
 
 /** Settings of secret managers, and of the gateway's own identity in the clouds. */
-export class SecretSettings extends IdentitySettings {
+export class SecretSettings extends AdministratorSettings {
   /** Organisations (ids) whose virtual keys may use the gateway's own AWS identity (`aws_auth_type: serviceRole`). */
   @ToList()
   @Matches(ORGANISATION_ID, { each: true, message: '$property must list ids of organisations' })

@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 
 /** What calls of a period or of a group have used. */
-export class OverviewSumsResponse {
+class OverviewSumsResponse {
   /** Attempts that reached a provider or an MCP server. */
   readonly calls: number;
   /** Of these, the refused and failed ones. */
@@ -56,7 +56,7 @@ export class OverviewAttentionResponse {
   /**
    * `group_exhausted`: a group has used up its limit. `limit_near`: a group has used 80 % or more. `reference_failing`: the last
    * read of a secret reference failed. `server_failing`: the last call of an MCP server got no answer. `model_without_price`:
-   * calls were refused for want of a price. `key_expiring`: an API key ends within seven days.
+   * calls were refused because there is no price. `key_expiring`: an API key ends within seven days.
    */
   readonly kind: AttentionKind;
   /** Of the usage limit, secret reference or API key; null for servers and models. */

@@ -12,7 +12,6 @@ import type {
   OverviewLatencyResponse,
   OverviewPeriodResponse,
   OverviewResponse,
-  OverviewSumsResponse,
 } from './overview.response.js';
 
 const DAY_MS = 86_400_000;
@@ -131,7 +130,7 @@ async function attentionOf(read: ReadRows, principal: Principal, now: Date): Pro
   return found;
 }
 
-function toSums(row: SumsRow | undefined): OverviewSumsResponse {
+function toSums(row: SumsRow | undefined) {
   return {
     calls: Number(row?.calls ?? 0),
     failed_calls: Number(row?.failed_calls ?? 0),

@@ -119,6 +119,16 @@ export class WorkspacesService {
     return principal.workspaceId === null && (ref ?? null) === null ? null : this.resolveForCreate(principal, ref);
   }
 
+  /** What the slugs of an organisation, and of one of its workspaces, stand for; undefined for unknown ones. */
+  async tenantOf(organisationSlug: string, workspaceSlug: string | null): Promise<Tenant | undefined> {
+    const organisation = await this.workspaces.manager.findOneBy(Organisation, { slug: organisationSlug });
+    if (organisation === null) return undefined;
+    const { id: organisationId } = organisation;
+    if (workspaceSlug === null) return { organisationId, workspaceId: null };
+    const workspace = await this.workspaces.findOneBy({ organisationId, slug: workspaceSlug });
+    return workspace === null ? undefined : { organisationId, workspaceId: workspace.id };
+  }
+
   async organisationExists(id: string): Promise<boolean> {
     return this.workspaces.manager.existsBy(Organisation, { id });
   }

@@ -1,12 +1,15 @@
 // Uses the console in a browser, as an administrator would, and as an attacker would. The last line is "N passed, M failed".
 //   npm ci && node run.mjs [root of the repository]
-// PICTURES=<folder> keeps a picture of every page.
+// PICTURES=<folder> keeps a picture of every page, and ONLY=<pattern> runs the cases whose title matches.
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { createServer } from 'node:net';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import chromiumPackage from '@sparticuz/chromium';
 import { chromium } from 'playwright-core';
 import { attacks } from './attacks.mjs';
+import { logins as loginCases } from './logins.mjs';
 import { pages } from './pages.mjs';
 import { stories } from './stories.mjs';
 
@@ -20,29 +23,44 @@ const { runCases } = await fromRoot('test/clients/run-cases.mjs');
 const { buildConsoleIfStale } = await fromRoot('scripts/build-console.mjs');
 const { runGateway } = await fromRoot('scripts/demo/gateway.mjs');
 const { startScriptedProvider } = await fromRoot('scripts/demo/scripted-provider.mjs');
+// The helpers of the other tests are TypeScript.
+await fromRoot('test/support/runner/typescript.mjs');
+const { startLoginProvider } = await fromRoot('test/support/login-provider.ts');
 
 let passed = 0;
 let failed = 0;
 let gateway;
 let browser;
+let logins;
 const provider = await startScriptedProvider();
 try {
   await buildConsoleIfStale();
-  gateway = await runGateway({ EGRESS_ALLOW: '127.0.0.1', ...(process.env.DATABASE_URL && services()) });
+  const port = await freePort();
+  const publicUrl = `http://127.0.0.1:${port}`;
+  logins = await startLoginProvider(publicUrl);
+  gateway = await runGateway({
+    EGRESS_ALLOW: '127.0.0.1',
+    PORT: String(port),
+    ...logins.settings(publicUrl, ['owners=owner@default', 'team=member@default/search', 'team=auditor@default']),
+    ...(process.env.DATABASE_URL && services()),
+  });
   const context = await prepare(await gateway.started);
   const executablePath = SYSTEM_BROWSERS.find(existsSync) ?? (await chromiumPackage.executablePath());
   browser = await chromium.launch({ executablePath, args: ARGUMENTS });
-  const cases = [...stories, ...attacks, ...pages].map(({ title, run }) => ({
-    title,
-    run: async () => {
-      const tabs = await browser.newContext();
-      try {
-        await run({ ...context, browser, tabs });
-      } finally {
-        await tabs.close();
-      }
-    },
-  }));
+  const chosen = new RegExp(process.env.ONLY ?? '');
+  const cases = [...stories, ...loginCases, ...attacks, ...pages]
+    .filter(({ title }) => chosen.test(title))
+    .map(({ title, run }) => ({
+      title,
+      run: async () => {
+        const tabs = await browser.newContext();
+        try {
+          await run({ ...context, browser, tabs });
+        } finally {
+          await tabs.close();
+        }
+      },
+    }));
   ({ passed, failed } = await runCases(cases, CASE_MS, () => undefined));
 } catch (error) {
   failed += 1;
@@ -51,8 +69,18 @@ try {
 await browser?.close();
 await gateway?.stop();
 provider.close();
+await logins?.close();
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);
+
+async function freePort() {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address();
+  server.close();
+  await once(server, 'close');
+  return port;
+}
 
 function services() {
   const { DATABASE_URL, REDIS_URL } = process.env;
@@ -69,5 +97,5 @@ async function prepare({ url, adminKey, ask }) {
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body: JSON.stringify({ messages: [{ role: 'user', content: 'Hello' }], max_tokens: 20, ...body }),
     });
-  return { url, page, adminKey, ask, keyWith, call, providerUrl: `${provider.url}/v1` };
+  return { url, page, adminKey, ask, keyWith, call, providerUrl: `${provider.url}/v1`, nextUser: logins.nextUser };
 }

@@ -2,7 +2,7 @@
 
 import { client } from './client.gen.js';
 import type { Client, Options as Options2, TDataShape } from './client/index.js';
-import type { ArchiveUsageLimitData, ArchiveUsageLimitErrors, ArchiveUsageLimitResponses, CreateApiKeyData, CreateApiKeyErrors, CreateApiKeyResponses, CreateMcpServerData, CreateMcpServerErrors, CreateMcpServerResponses, CreateSessionData, CreateSessionErrors, CreateSessionResponses, CreateUsageLimitData, CreateUsageLimitErrors, CreateUsageLimitResponses, CreateVirtualKeyData, CreateVirtualKeyErrors, CreateVirtualKeyResponses, DeleteApiKeyData, DeleteApiKeyErrors, DeleteApiKeyResponses, DeleteVirtualKeyData, DeleteVirtualKeyErrors, DeleteVirtualKeyResponses, EndCurrentSessionData, EndCurrentSessionErrors, EndCurrentSessionResponses, EndSessionData, EndSessionErrors, EndSessionResponses, ListApiKeysData, ListApiKeysErrors, ListApiKeysResponses, ListAuditLogsData, ListAuditLogsErrors, ListAuditLogsResponses, ListLogsData, ListLogsErrors, ListLogsResponses, ListMcpServerCallsData, ListMcpServerCallsErrors, ListMcpServerCallsResponses, ListMcpServersData, ListMcpServersErrors, ListMcpServersResponses, ListMcpServerToolsData, ListMcpServerToolsErrors, ListMcpServerToolsResponses, ListModelRoutesData, ListModelRoutesErrors, ListModelRoutesResponses, ListSecretReferencesData, ListSecretReferencesErrors, ListSecretReferencesResponses, ListSessionsData, ListSessionsErrors, ListSessionsResponses, ListUsageLimitEntitiesData, ListUsageLimitEntitiesErrors, ListUsageLimitEntitiesResponses, ListUsageLimitsData, ListUsageLimitsErrors, ListUsageLimitsResponses, ListVirtualKeysData, ListVirtualKeysErrors, ListVirtualKeysResponses, ListWorkspacesData, ListWorkspacesErrors, ListWorkspacesResponses, ResetUsageLimitEntityData, ResetUsageLimitEntityErrors, ResetUsageLimitEntityResponses, RetrieveCallerData, RetrieveCallerErrors, RetrieveCallerResponses, RetrieveCurrentSessionData, RetrieveCurrentSessionErrors, RetrieveCurrentSessionResponses, RetrieveMcpServerData, RetrieveMcpServerErrors, RetrieveMcpServerResponses, RetrieveModelRouteHealthData, RetrieveModelRouteHealthErrors, RetrieveModelRouteHealthResponses, RetrieveUsageLimitData, RetrieveUsageLimitErrors, RetrieveUsageLimitResponses, RetrieveUsageReportData, RetrieveUsageReportErrors, RetrieveUsageReportResponses, RotateApiKeyData, RotateApiKeyErrors, RotateApiKeyResponses, SimulateUsageData, SimulateUsageErrors, SimulateUsageResponses, TestMcpServerData, TestMcpServerErrors, TestMcpServerResponses, TestSecretReferenceData, TestSecretReferenceErrors, TestSecretReferenceResponses, TestVirtualKeyData, TestVirtualKeyErrors, TestVirtualKeyResponses, UpdateMcpServerToolsData, UpdateMcpServerToolsErrors, UpdateMcpServerToolsResponses } from './types.gen.js';
+import type { ArchiveUsageLimitData, ArchiveUsageLimitErrors, ArchiveUsageLimitResponses, CreateApiKeyData, CreateApiKeyErrors, CreateApiKeyResponses, CreateMcpServerData, CreateMcpServerErrors, CreateMcpServerResponses, CreateSessionData, CreateSessionErrors, CreateSessionResponses, CreateUsageLimitData, CreateUsageLimitErrors, CreateUsageLimitResponses, CreateVirtualKeyData, CreateVirtualKeyErrors, CreateVirtualKeyResponses, DeleteApiKeyData, DeleteApiKeyErrors, DeleteApiKeyResponses, DeleteVirtualKeyData, DeleteVirtualKeyErrors, DeleteVirtualKeyResponses, EndCurrentSessionData, EndCurrentSessionErrors, EndCurrentSessionResponses, EndSessionData, EndSessionErrors, EndSessionResponses, ListApiKeysData, ListApiKeysErrors, ListApiKeysResponses, ListAuditLogsData, ListAuditLogsErrors, ListAuditLogsResponses, ListLogsData, ListLogsErrors, ListLogsResponses, ListMcpServerCallsData, ListMcpServerCallsErrors, ListMcpServerCallsResponses, ListMcpServersData, ListMcpServersErrors, ListMcpServersResponses, ListMcpServerToolsData, ListMcpServerToolsErrors, ListMcpServerToolsResponses, ListModelRoutesData, ListModelRoutesErrors, ListModelRoutesResponses, ListSecretReferencesData, ListSecretReferencesErrors, ListSecretReferencesResponses, ListSessionsData, ListSessionsErrors, ListSessionsResponses, ListUsageLimitEntitiesData, ListUsageLimitEntitiesErrors, ListUsageLimitEntitiesResponses, ListUsageLimitsData, ListUsageLimitsErrors, ListUsageLimitsResponses, ListVirtualKeysData, ListVirtualKeysErrors, ListVirtualKeysResponses, ListWorkspacesData, ListWorkspacesErrors, ListWorkspacesResponses, ResetUsageLimitEntityData, ResetUsageLimitEntityErrors, ResetUsageLimitEntityResponses, RetrieveCallerData, RetrieveCallerErrors, RetrieveCallerResponses, RetrieveCurrentSessionData, RetrieveCurrentSessionErrors, RetrieveCurrentSessionResponses, RetrieveLoginOptionsData, RetrieveLoginOptionsErrors, RetrieveLoginOptionsResponses, RetrieveMcpServerData, RetrieveMcpServerErrors, RetrieveMcpServerResponses, RetrieveModelRouteHealthData, RetrieveModelRouteHealthErrors, RetrieveModelRouteHealthResponses, RetrieveOverviewData, RetrieveOverviewErrors, RetrieveOverviewResponses, RetrieveUsageLimitData, RetrieveUsageLimitErrors, RetrieveUsageLimitResponses, RetrieveUsageReportData, RetrieveUsageReportErrors, RetrieveUsageReportResponses, RotateApiKeyData, RotateApiKeyErrors, RotateApiKeyResponses, SimulateUsageData, SimulateUsageErrors, SimulateUsageResponses, TestMcpServerData, TestMcpServerErrors, TestMcpServerResponses, TestSecretReferenceData, TestSecretReferenceErrors, TestSecretReferenceResponses, TestVirtualKeyData, TestVirtualKeyErrors, TestVirtualKeyResponses, UpdateMcpServerToolsData, UpdateMcpServerToolsErrors, UpdateMcpServerToolsResponses } from './types.gen.js';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -293,7 +293,14 @@ export const retrieveCaller = <ThrowOnError extends boolean = false>(options?: O
 });
 
 /**
- * Lists the sessions of the API key, newest first, at most 100.
+ * Returns how people can log in here.
+ *
+ * Needs no key.
+ */
+export const retrieveLoginOptions = <ThrowOnError extends boolean = false>(options?: Options<RetrieveLoginOptionsData, ThrowOnError>) => (options?.client ?? client).get<RetrieveLoginOptionsResponses, RetrieveLoginOptionsErrors, ThrowOnError>({ url: '/v1/login', ...options });
+
+/**
+ * Lists the sessions of the API key or the person, newest first, at most 100.
  *
  * Needs a key or a token, with any scopes.
  */
@@ -304,7 +311,8 @@ export const listSessions = <ThrowOnError extends boolean = false>(options?: Opt
 });
 
 /**
- * Logs a browser in with the API key of the request, and sets a cookie. Requests with the cookie have the rights of the key.
+ * Logs a browser in with the API key or the administrator's token of the request, and sets a cookie. Requests with the cookie have
+ * the rights of the key, or those that the token had. A session of a token is for one organisation, and ends with the token.
  *
  * Needs a key or a token, with any scopes.
  */
@@ -341,7 +349,7 @@ export const retrieveCurrentSession = <ThrowOnError extends boolean = false>(opt
 });
 
 /**
- * Ends a session of the API key.
+ * Ends a session of the API key or the person.
  *
  * Needs the scope `mcp.invoke`.
  */
@@ -370,6 +378,18 @@ export const retrieveUsageReport = <ThrowOnError extends boolean = false>(option
 export const listLogs = <ThrowOnError extends boolean = false>(options?: Options<ListLogsData, ThrowOnError>) => (options?.client ?? client).get<ListLogsResponses, ListLogsErrors, ThrowOnError>({
     security: [{ name: 'x-gateway-api-key', type: 'apiKey' }, { scheme: 'bearer', type: 'http' }],
     url: '/v1/logs',
+    ...options
+});
+
+/**
+ * Returns what calls have used today, in seven days and in this month (UTC), by what, how long they took, and what needs
+ * attention. A caller of one workspace sees only its own, and each caller only what its scopes allow.
+ *
+ * Needs the scope `usage.read`.
+ */
+export const retrieveOverview = <ThrowOnError extends boolean = false>(options?: Options<RetrieveOverviewData, ThrowOnError>) => (options?.client ?? client).get<RetrieveOverviewResponses, RetrieveOverviewErrors, ThrowOnError>({
+    security: [{ name: 'x-gateway-api-key', type: 'apiKey' }, { scheme: 'bearer', type: 'http' }],
+    url: '/v1/overview',
     ...options
 });
 

@@ -820,6 +820,132 @@ export type CreateMcpServerRequest = {
     organisation_id?: string;
 };
 
+export type Overview = {
+    /**
+     * null without calls, or without the log of calls (`REQUEST_LOG_DAYS=0`).
+     */
+    latency: OverviewLatency | null;
+    object: 'overview';
+    /**
+     * From midnight.
+     */
+    today: OverviewPeriod;
+    /**
+     * Today and the six days before.
+     */
+    last_7_days: OverviewPeriod;
+    /**
+     * From the first of the month.
+     */
+    month: OverviewPeriod;
+    groups: OverviewGroups;
+    /**
+     * The worst first, at most 20 of each kind. Kinds whose resources the caller may not list are left out.
+     */
+    attention: Array<OverviewAttention>;
+};
+
+export type OverviewAttention = {
+    /**
+     * How much of the limit is used, from 0; null where there is no limit.
+     */
+    used_share: number | null;
+    /**
+     * `group_exhausted`: a group has used up its limit. `limit_near`: a group has used 80 % or more. `reference_failing`: the last
+     * read of a secret reference failed. `server_failing`: the last call of an MCP server got no answer. `model_without_price`:
+     * calls were refused for want of a price. `key_expiring`: an API key ends within seven days.
+     */
+    kind: 'group_exhausted' | 'limit_near' | 'reference_failing' | 'server_failing' | 'model_without_price' | 'key_expiring';
+    /**
+     * Of the usage limit, secret reference or API key; null for servers and models.
+     */
+    id: string | null;
+    /**
+     * Of that resource; the slug of a server, or the name of a model.
+     */
+    name: string;
+    /**
+     * The group, the error, or how many calls were refused; null: nothing more to say.
+     */
+    detail: string | null;
+    /**
+     * Unix seconds: when the limit resets, the key ends or the call failed; null: never, or not known.
+     */
+    at: number | null;
+};
+
+export type OverviewGroup = {
+    /**
+     * US dollars.
+     */
+    cost: number;
+    /**
+     * Of the workspace or the key; of a model or a provider its name; null for calls without one.
+     */
+    id: string | null;
+    /**
+     * null where the workspace or the key is gone, or there is none.
+     */
+    name: string | null;
+    /**
+     * Attempts that reached a provider or an MCP server.
+     */
+    calls: number;
+    /**
+     * Of these, the refused and failed ones.
+     */
+    failed_calls: number;
+    /**
+     * Of all kinds, as policies of type `tokens` count them.
+     */
+    tokens: number;
+};
+
+export type OverviewGroups = {
+    provider: Array<OverviewGroup>;
+    model: Array<OverviewGroup>;
+    workspace: Array<OverviewGroup>;
+    api_key: Array<OverviewGroup>;
+};
+
+export type OverviewPeriod = {
+    /**
+     * US dollars.
+     */
+    cost: number;
+    /**
+     * Unix seconds, inclusive. The end is now.
+     */
+    start: number;
+    /**
+     * Attempts that reached a provider or an MCP server.
+     */
+    calls: number;
+    /**
+     * Of these, the refused and failed ones.
+     */
+    failed_calls: number;
+    /**
+     * Of all kinds, as policies of type `tokens` count them.
+     */
+    tokens: number;
+};
+
+export type OverviewLatency = {
+    /**
+     * How many calls the figures are of: those of the last 24 hours, of more than 10,000 the newest.
+     */
+    calls: number;
+    /**
+     * Half of them took at most so many milliseconds.
+     */
+    p50_ms: number;
+    /**
+     * 95 % of them took at most so many milliseconds.
+     */
+    p95_ms: number;
+};
+
 export type RequestLogList = {
     object: 'list';
     data: Array<RequestLog>;
@@ -1066,6 +1192,10 @@ export type OpenSession = {
      * Value of the header `x-gateway-csrf-token`, which every change by this session needs.
      */
     csrf_token: string;
+    /**
+     * Everywhere that the person may go, in the order of ADMIN_OIDC_ROLES; empty for keys and tokens.
+     */
+    places: Array<SessionPlace>;
     id: string;
     object: 'session';
     /**
@@ -1088,6 +1218,33 @@ export type OpenSession = {
      * Unix seconds.
      */
     expires_at: number;
+};
+
+export type SessionPlace = {
+    /**
+     * Slug.
+     */
+    organisation: string;
+    /**
+     * Slug; null: all workspaces.
+     */
+    workspace: string | null;
+    /**
+     * `owner`, `admin`, `member` or `auditor`.
+     */
+    role: string;
+};
+
+export type LoginOptions = {
+    object: 'login_options';
+    /**
+     * Always true: `POST /v1/sessions` takes an API key.
+     */
+    api_key: boolean;
+    /**
+     * Whether `GET /v1/login/oidc` leads to an identity provider.
+     */
+    oidc: boolean;
 };
 
 export type Organisation = {
@@ -1120,7 +1277,7 @@ export type Caller = {
     allowed_virtual_keys: Array<string> | null;
     object: 'caller';
     /**
-     * `api_key` or `admin_token`.
+     * `api_key`, or `admin_token` for tokens and for people who logged in.
      */
     type: 'api_key' | 'admin_token';
     /**
@@ -1128,13 +1285,17 @@ export type Caller = {
      */
     id: string;
     /**
-     * Name of the API key; null for a token.
+     * Name of the API key or of the person; null for a token.
      */
     name: string | null;
     /**
      * The operations that the caller may use.
      */
     scopes: Array<string>;
+    /**
+     * The one workspace that the caller acts in; null: all of the organisation.
+     */
+    workspace_id: string | null;
     /**
      * The workspaces that the caller acts in, at most 100, by name. `GET /v1/workspaces` lists all.
      */
@@ -4056,6 +4217,36 @@ export type RetrieveCallerResponses = {
 
 export type RetrieveCallerResponse = RetrieveCallerResponses[keyof RetrieveCallerResponses];
 
+export type RetrieveLoginOptionsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/v1/login';
+};
+
+export type RetrieveLoginOptionsErrors = {
+    /**
+     * - `validation_failed`: The request is not valid.
+     */
+    400: ErrorResponse;
+    /**
+     * - `internal_error`: The gateway failed to handle the request.
+     */
+    500: ErrorResponse;
+    /**
+     * Any other error. The description of this document lists all codes.
+     */
+    default: ErrorResponse;
+};
+
+export type RetrieveLoginOptionsError = RetrieveLoginOptionsErrors[keyof RetrieveLoginOptionsErrors];
+
+export type RetrieveLoginOptionsResponses = {
+    200: LoginOptions;
+};
+
+export type RetrieveLoginOptionsResponse = RetrieveLoginOptionsResponses[keyof RetrieveLoginOptionsResponses];
+
 export type ListSessionsData = {
     body?: never;
     path?: never;
@@ -4599,6 +4790,65 @@ export type ListLogsResponses = {
 };
 
 export type ListLogsResponse = ListLogsResponses[keyof ListLogsResponses];
+
+export type RetrieveOverviewData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * The organisation to act in. Needed only with an administrator's token that grants several. A body may name it instead.
+         */
+        organisation_id?: string;
+    };
+    url: '/v1/overview';
+};
+
+export type RetrieveOverviewErrors = {
+    /**
+     * - `validation_failed`: The request is not valid.
+     * - `report_too_large`: The report takes too long: narrow the time range (from, to), or filter more.
+     */
+    400: ErrorResponse;
+    /**
+     * - `api_key_invalid`: The gateway API key is missing or not valid.
+     * - `token_invalid`: The bearer token is not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * - `permission_denied`: The caller lacks a permission that this operation needs.
+     * - `tenant_mismatch`: The request names an organisation or workspace that the caller does not act for.
+     */
+    403: ErrorResponse;
+    /**
+     * - `rate_limited`: The API key has reached its request rate limit.
+     */
+    429: ErrorResponse;
+    /**
+     * - `internal_error`: The gateway failed to handle the request.
+     */
+    500: ErrorResponse;
+    /**
+     * - `identity_provider_unavailable`: The identity provider could not be reached.
+     */
+    502: ErrorResponse;
+    /**
+     * - `store_unavailable`: A store that the gateway depends on is not available.
+     * - `report_busy`: Too many reports are running; try again.
+     */
+    503: ErrorResponse;
+    /**
+     * Any other error. The description of this document lists all codes.
+     */
+    default: ErrorResponse;
+};
+
+export type RetrieveOverviewError = RetrieveOverviewErrors[keyof RetrieveOverviewErrors];
+
+export type RetrieveOverviewResponses = {
+    200: Overview;
+};
+
+export type RetrieveOverviewResponse = RetrieveOverviewResponses[keyof RetrieveOverviewResponses];
 
 export type ListMcpServersData = {
     body?: never;

@@ -15,7 +15,7 @@ import {
   Wrench,
 } from 'lucide-react';
 import { useState } from 'react';
-import type { Scope } from '../api/types.gen';
+import type { Caller, Scope } from '../api/types.gen';
 import { forgetLogin, type LoggedIn, logOut } from '../lib/session';
 import { chooseTheme, currentTheme } from '../lib/theme';
 import { Button } from './ui/button';
@@ -61,7 +61,7 @@ export function Shell({ login }: { readonly login: LoggedIn }) {
         </nav>
         <div className="flex items-center justify-between gap-2 border-t border-line px-4 py-2 md:block md:space-y-2 md:py-3">
           <div className="min-w-0 text-xs text-muted">
-            <p className="truncate">{caller.organisation?.name ?? 'No organisation'}</p>
+            <p className="truncate">{placeOf(caller)}</p>
             <p className="truncate">{caller.name ?? caller.id}</p>
           </div>
           <div className="flex gap-1">
@@ -75,6 +75,12 @@ export function Shell({ login }: { readonly login: LoggedIn }) {
       </main>
     </div>
   );
+}
+
+/** The organisation, and the workspace of a caller who sees only one of them. */
+function placeOf({ organisation, workspaces, workspace_id: workspaceId }: Caller): string {
+  const workspace = workspaces.find(({ id }) => id === workspaceId);
+  return [organisation?.name ?? 'No organisation', workspace?.name].filter(Boolean).join(' / ');
 }
 
 function ThemeButton() {

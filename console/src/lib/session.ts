@@ -1,7 +1,7 @@
 import { type QueryClient, queryOptions } from '@tanstack/react-query';
 import { client } from '../api/client.gen';
 import { createSession, endCurrentSession, retrieveCaller, retrieveCurrentSession } from '../api/sdk.gen';
-import type { Caller, ErrorBody, ErrorResponse, Scope } from '../api/types.gen';
+import type { Caller, ErrorBody, ErrorResponse, Scope, SessionPlace } from '../api/types.gen';
 
 const CSRF_HEADER = 'x-gateway-csrf-token';
 const READING = new Set(['GET', 'HEAD']);
@@ -55,6 +55,8 @@ function isErrorResponse(value: unknown): value is ErrorResponse {
 }
 
 export interface LoggedIn {
+  /** Everywhere that a person who logged in may go; empty for keys. */
+  readonly places: readonly SessionPlace[];
   readonly caller: Caller;
   readonly may: (scope: Scope) => boolean;
 }
@@ -68,7 +70,7 @@ export const loginQuery = queryOptions({
       csrfToken = session.csrf_token;
       const { data: caller } = await retrieveCaller({ throwOnError: true });
       const scopes = new Set<string>(caller.scopes);
-      return { caller, may: (scope) => scopes.has(scope) };
+      return { caller, places: session.places, may: (scope) => scopes.has(scope) };
     } catch (error) {
       if (error instanceof ApiError && error.status === 401) return null;
       throw error;
@@ -80,6 +82,14 @@ export const loginQuery = queryOptions({
 /** The key is sent once and kept nowhere. */
 export async function logIn(apiKey: string): Promise<void> {
   await createSession({ headers: { 'x-gateway-api-key': apiKey }, body: {}, throwOnError: true });
+}
+
+/** Where a log-in at the identity provider begins. @param place to go to; absent: the first one */
+export function addressOfLogin(page: string, place?: SessionPlace): string {
+  const query = new URLSearchParams({ return_to: page });
+  if (place !== undefined) query.set('organisation', place.organisation);
+  if (place !== undefined && place.workspace !== null) query.set('workspace', place.workspace);
+  return `/v1/login/oidc?${query}`;
 }
 
 export async function logOut(): Promise<void> {

@@ -1,11 +1,21 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState, type FormEvent } from 'react';
-import { Button } from '../components/ui/button';
+import { retrieveLoginOptionsOptions } from '../api/@tanstack/react-query.gen';
+import { Button, buttonLook } from '../components/ui/button';
 import { Field, Input } from '../components/ui/field';
-import { logIn, loginQuery } from '../lib/session';
+import { addressOfLogin, logIn, loginQuery } from '../lib/session';
+
+const FAILURES: Readonly<Record<string, string>> = {
+  expired: 'The log-in took too long, or began in another browser. Try again.',
+  refused: 'The identity provider refused the log-in. Try again, or ask who runs the gateway to look at its log.',
+  no_role: 'None of your groups may use this gateway. Ask its owner for a role.',
+  unavailable: 'The identity provider does not answer. Try again later, or log in with an API key.',
+};
 
 export function LoginPage() {
   const [apiKey, setApiKey] = useState('');
+  const [{ failure, page }] = useState(whereFrom);
+  const options = useQuery(retrieveLoginOptionsOptions());
   const queries = useQueryClient();
   useEffect(() => {
     document.title = 'Log in · Tollgate';
@@ -29,6 +39,19 @@ export function LoginPage() {
           <img src="/console/favicon.svg" alt="" className="size-8" />
           <h1 className="text-xl font-semibold">Log in to Tollgate</h1>
         </div>
+        {failure !== undefined && (
+          <p role="alert" className="rounded-md border border-bad p-3 text-bad">
+            {failure}
+          </p>
+        )}
+        {options.data?.oidc === true && (
+          <>
+            <a href={addressOfLogin(page)} className={buttonLook({ kind: 'main', className: 'w-full' })}>
+              Log in with your organisation
+            </a>
+            <p className="text-center text-xs text-muted">or with an API key</p>
+          </>
+        )}
         <Field
           label="API key"
           error={login.isError ? login.error.message : undefined}
@@ -48,10 +71,23 @@ export function LoginPage() {
             />
           )}
         </Field>
-        <Button kind="main" type="submit" className="w-full" disabled={login.isPending}>
+        <Button
+          kind={options.data?.oidc === true ? 'plain' : 'main'}
+          type="submit"
+          className="w-full"
+          disabled={login.isPending}
+        >
           Log in
         </Button>
       </form>
     </main>
   );
+}
+
+/** Why a log-in at the identity provider failed, and the page to show after the next one. */
+function whereFrom(): { readonly failure: string | undefined; readonly page: string } {
+  const { pathname, search } = window.location;
+  const failure = new URLSearchParams(search).get('login_error');
+  if (failure === null) return { failure: undefined, page: pathname + search };
+  return { failure: FAILURES[failure] ?? FAILURES['refused'], page: pathname };
 }

@@ -4,18 +4,19 @@ import { endSession } from '../api/sdk.gen';
 import { Page } from '../components/page';
 import { ErrorNote, Loading } from '../components/states';
 import { Badge } from '../components/ui/badge';
-import { Button } from '../components/ui/button';
+import { Button, buttonLook } from '../components/ui/button';
 import { Card } from '../components/ui/card';
 import { fromNow } from '../lib/format';
 import { useLogin } from '../lib/login-context';
+import { addressOfLogin } from '../lib/session';
 
 export function SettingsPage() {
-  const { caller } = useLogin();
+  const { caller, places } = useLogin();
   return (
     <Page title="Settings">
       <Card title="You">
         <dl className="grid gap-3 p-4 sm:grid-cols-[10rem_1fr]">
-          <dt className="text-muted">API key</dt>
+          <dt className="text-muted">{caller.type === 'api_key' ? 'API key' : 'Person'}</dt>
           <dd>{caller.name ?? caller.id}</dd>
           <dt className="text-muted">Organisation</dt>
           <dd>{caller.organisation?.name ?? '–'}</dd>
@@ -25,6 +26,27 @@ export function SettingsPage() {
           <dd className="font-mono text-xs break-words">{caller.scopes.join(', ')}</dd>
         </dl>
       </Card>
+      {places.length > 1 && (
+        <Card title="Where you may work">
+          <ul className="divide-y divide-line">
+            {places.map((place) => (
+              <li
+                key={`${place.organisation}/${place.workspace ?? ''}/${place.role}`}
+                className="flex items-center justify-between gap-4 px-4 py-3"
+              >
+                <p className="min-w-0 break-words">
+                  {place.organisation}
+                  {place.workspace !== null && ` / ${place.workspace}`}{' '}
+                  <span className="text-muted">as {place.role}</span>
+                </p>
+                <a href={addressOfLogin('/console', place)} className={buttonLook({ size: 'small' })}>
+                  Work here
+                </a>
+              </li>
+            ))}
+          </ul>
+        </Card>
+      )}
       <Sessions />
     </Page>
   );
@@ -39,7 +61,7 @@ function Sessions() {
     onSettled: () => queries.invalidateQueries({ queryKey: options.queryKey }),
   });
   return (
-    <Card title="Browsers that are logged in with this key">
+    <Card title="Browsers that you are logged in with">
       {sessions.isPending && <Loading />}
       {sessions.isError && <ErrorNote error={sessions.error} />}
       {end.isError && <ErrorNote error={end.error} />}

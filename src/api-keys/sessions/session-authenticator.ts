@@ -5,6 +5,9 @@ import type { Repository } from 'typeorm';
 import { LookupCache } from '../../common/cache/lookup-cache.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import type { Principal } from '../../access/principal.js';
+import { isScope } from '../../access/scopes.js';
+import { AppConfig } from '../../config/environment.js';
+import type { AdminToken } from '../admin-token.verifier.js';
 import { keyInvalid } from '../credentials.js';
 import { PrincipalCache } from '../principal.cache.js';
 import { readSessionCookie } from './session-cookie.js';
@@ -23,7 +26,7 @@ interface Known {
   readonly session: Session | null;
 }
 
-/** Finds the owner of the API key that a browser logged in with. */
+/** Finds who logged in with a browser: the owner of an API key, or a person. */
 @Injectable()
 export class SessionAuthenticator {
   private readonly known = new LookupCache<Known, string>({
@@ -36,31 +39,50 @@ export class SessionAuthenticator {
     @InjectRepository(Session) private readonly sessions: Repository<Session>,
     private readonly cache: PrincipalCache,
     private readonly tokens: SessionTokens,
+    private readonly config: AppConfig,
   ) {}
 
   /**
-   * The session of a request and the owner of its key.
+   * The session of a request and who logged in.
    * @throws GatewayError `api_key_invalid`; `permission_denied` for a change without the CSRF token, or from another site
    */
   async authenticate(
     request: Request,
     now: Date,
-  ): Promise<{ readonly principal: Principal; readonly sessionId: string }> {
+  ): Promise<{ readonly owner: Principal | AdminToken; readonly sessionId: string }> {
     const token = readSessionCookie(request);
     if (token === undefined) throw keyInvalid('missing');
     const sessionId = await this.tokens.verify(token, now);
     if (sessionId === undefined) throw keyInvalid('session');
     const { session } = await this.known.find(sessionId, sessionId);
     if (session === null || session.expiresAt <= now) throw keyInvalid('session');
-    const answer = await this.cache.findOwner(session.secretId, now.getTime());
-    if ('refusal' in answer) throw keyInvalid(answer.refusal);
+    const owner = session.secretId === null ? this.personOf(session) : await this.keyOf(session.secretId, now);
     await this.assertOwnPage(request, token, now);
-    return { principal: answer.principal, sessionId };
+    return { owner, sessionId };
   }
 
   /** After a session ended on this replica. */
   clear(): void {
     this.known.clear();
+  }
+
+  private async keyOf(secretId: string, now: Date): Promise<Principal> {
+    const answer = await this.cache.findOwner(secretId, now.getTime());
+    if ('refusal' in answer) throw keyInvalid(answer.refusal);
+    return answer.principal;
+  }
+
+  /** Those of an identity provider end when another one is configured, or none. */
+  private personOf({ issuer, subject, person, organisationId, workspaceId, expiresAt }: Session): AdminToken {
+    if (subject === null || person === null || issuer !== this.config.ADMIN_OIDC_ISSUER) throw keyInvalid('session');
+    return {
+      subject,
+      ...(person.name !== null && { name: person.name }),
+      organisationIds: [organisationId],
+      workspaceId,
+      scopes: new Set(person.scopes.filter(isScope)),
+      expiresAt,
+    };
   }
 
   private async assertOwnPage(request: Request, token: string, now: Date): Promise<void> {

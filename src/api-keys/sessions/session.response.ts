@@ -16,9 +16,29 @@ export class SessionResponse {
   readonly expires_at: number;
 }
 
+/** Where a person who logged in may go. Logging in there again changes the place. */
+export class SessionPlaceResponse {
+  /** Slug. */
+  readonly organisation: string;
+  /** Slug; null: all workspaces. */
+  readonly workspace: string | null;
+  /** `owner`, `admin`, `member` or `auditor`. */
+  readonly role: string;
+}
+
+export class LoginOptionsResponse {
+  readonly object: 'login_options';
+  /** Always true: `POST /v1/sessions` takes an API key. */
+  readonly api_key: boolean;
+  /** Whether `GET /v1/login/oidc` leads to an identity provider. */
+  readonly oidc: boolean;
+}
+
 export class OpenSessionResponse extends SessionResponse {
   /** Value of the header `x-gateway-csrf-token`, which every change by this session needs. */
   readonly csrf_token: string;
+  /** Everywhere that the person may go, in the order of ADMIN_OIDC_ROLES; empty for keys and tokens. */
+  readonly places: SessionPlaceResponse[];
 }
 
 export class SessionListResponse {
@@ -33,7 +53,7 @@ export function toSessionResponse(session: Session, currentId: string | undefine
 }
 
 export function toOpenSessionResponse(session: Session, csrfToken: string): OpenSessionResponse {
-  return { ...factsOf(session, true), csrf_token: csrfToken };
+  return { ...factsOf(session, true), csrf_token: csrfToken, places: [...(session.person?.places ?? [])] };
 }
 
 function factsOf(session: Session, isCurrent: boolean) {

@@ -14,7 +14,7 @@ import {
 } from './session.response.js';
 import { SessionsService } from './sessions.service.js';
 
-const WHY = 'a key may log in, and see where it is logged in, whatever its scopes are';
+const WHY = 'callers may log in, and see where they are logged in, whatever their scopes are';
 
 @ApiTags('Sessions')
 @ApiSecurity('bearer')
@@ -23,21 +23,24 @@ const WHY = 'a key may log in, and see where it is logged in, whatever its scope
 export class SessionsController {
   constructor(private readonly sessions: SessionsService) {}
 
-  /** Logs a browser in with the API key of the request, and sets a cookie. Requests with the cookie have the rights of the key. */
+  /**
+   * Logs a browser in with the API key or the administrator's token of the request, and sets a cookie. Requests with the cookie have
+   * the rights of the key, or those that the token had. A session of a token is for one organisation, and ends with the token.
+   */
   @Post()
   @AnyCaller(WHY)
-  @MayFail('conflict')
+  @MayFail('conflict', 'tenant_mismatch')
   async createSession(
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
-    @Body() _none: NoFieldsDto,
+    @Body() body: NoFieldsDto,
   ): Promise<OpenSessionResponse> {
-    const { session, token, csrfToken, maxAgeSeconds } = await this.sessions.open(request);
+    const { session, token, csrfToken, maxAgeSeconds } = await this.sessions.open(request, body.organisation_id);
     writeSessionCookie(response, token, maxAgeSeconds);
     return toOpenSessionResponse(session, csrfToken);
   }
 
-  /** Lists the sessions of the API key, newest first, at most 100. */
+  /** Lists the sessions of the API key or the person, newest first, at most 100. */
   @Get()
   @AnyCaller(WHY)
   async listSessions(@Req() request: Request): Promise<SessionListResponse> {
@@ -66,7 +69,7 @@ export class SessionsController {
     clearSessionCookie(response);
   }
 
-  /** Retrieves a session of the API key. */
+  /** Retrieves a session of the API key or the person. */
   @Get(':session_id')
   @AnyCaller(WHY)
   async retrieveSession(@Req() request: Request, @Param('session_id') id: string): Promise<SessionResponse> {
@@ -74,7 +77,7 @@ export class SessionsController {
     return toSessionResponse(await this.sessions.get(caller, id), caller.sessionId);
   }
 
-  /** Ends a session of the API key. */
+  /** Ends a session of the API key or the person. */
   @Delete(':session_id')
   @HttpCode(204)
   @AnyCaller(WHY)

@@ -3,8 +3,8 @@
 import { queryOptions, type UseMutationOptions } from '@tanstack/react-query';
 
 import { client } from '../client.gen.js';
-import { archiveUsageLimit, createApiKey, createMcpServer, createSession, createUsageLimit, createVirtualKey, deleteApiKey, deleteVirtualKey, endCurrentSession, endSession, listApiKeys, listAuditLogs, listLogs, listMcpServerCalls, listMcpServers, listMcpServerTools, listModelRoutes, listSecretReferences, listSessions, listUsageLimitEntities, listUsageLimits, listVirtualKeys, listWorkspaces, type Options, resetUsageLimitEntity, retrieveCaller, retrieveCurrentSession, retrieveMcpServer, retrieveModelRouteHealth, retrieveUsageLimit, retrieveUsageReport, rotateApiKey, simulateUsage, testMcpServer, testSecretReference, testVirtualKey, updateMcpServerTools } from '../sdk.gen.js';
-import type { ArchiveUsageLimitData, ArchiveUsageLimitError, ArchiveUsageLimitResponse, CreateApiKeyData, CreateApiKeyError, CreateApiKeyResponse, CreateMcpServerData, CreateMcpServerError, CreateMcpServerResponse, CreateSessionData, CreateSessionError, CreateSessionResponse, CreateUsageLimitData, CreateUsageLimitError, CreateUsageLimitResponse, CreateVirtualKeyData, CreateVirtualKeyError, CreateVirtualKeyResponse, DeleteApiKeyData, DeleteApiKeyError, DeleteApiKeyResponse, DeleteVirtualKeyData, DeleteVirtualKeyError, DeleteVirtualKeyResponse, EndCurrentSessionData, EndCurrentSessionError, EndCurrentSessionResponse, EndSessionData, EndSessionError, EndSessionResponse, ListApiKeysData, ListApiKeysError, ListApiKeysResponse, ListAuditLogsData, ListAuditLogsError, ListAuditLogsResponse, ListLogsData, ListLogsError, ListLogsResponse, ListMcpServerCallsData, ListMcpServerCallsError, ListMcpServerCallsResponse, ListMcpServersData, ListMcpServersError, ListMcpServersResponse, ListMcpServerToolsData, ListMcpServerToolsError, ListMcpServerToolsResponse, ListModelRoutesData, ListModelRoutesError, ListModelRoutesResponse, ListSecretReferencesData, ListSecretReferencesError, ListSecretReferencesResponse, ListSessionsData, ListSessionsError, ListSessionsResponse, ListUsageLimitEntitiesData, ListUsageLimitEntitiesError, ListUsageLimitEntitiesResponse, ListUsageLimitsData, ListUsageLimitsError, ListUsageLimitsResponse, ListVirtualKeysData, ListVirtualKeysError, ListVirtualKeysResponse, ListWorkspacesData, ListWorkspacesError, ListWorkspacesResponse, ResetUsageLimitEntityData, ResetUsageLimitEntityError, ResetUsageLimitEntityResponse, RetrieveCallerData, RetrieveCallerError, RetrieveCallerResponse, RetrieveCurrentSessionData, RetrieveCurrentSessionError, RetrieveCurrentSessionResponse, RetrieveMcpServerData, RetrieveMcpServerError, RetrieveMcpServerResponse, RetrieveModelRouteHealthData, RetrieveModelRouteHealthError, RetrieveModelRouteHealthResponse, RetrieveUsageLimitData, RetrieveUsageLimitError, RetrieveUsageLimitResponse, RetrieveUsageReportData, RetrieveUsageReportError, RetrieveUsageReportResponse, RotateApiKeyData, RotateApiKeyError, RotateApiKeyResponse, SimulateUsageData, SimulateUsageError, SimulateUsageResponse, TestMcpServerData, TestMcpServerError, TestMcpServerResponse, TestSecretReferenceData, TestSecretReferenceError, TestSecretReferenceResponse, TestVirtualKeyData, TestVirtualKeyError, TestVirtualKeyResponse, UpdateMcpServerToolsData, UpdateMcpServerToolsError, UpdateMcpServerToolsResponse } from '../types.gen.js';
+import { archiveUsageLimit, createApiKey, createMcpServer, createSession, createUsageLimit, createVirtualKey, deleteApiKey, deleteVirtualKey, endCurrentSession, endSession, listApiKeys, listAuditLogs, listLogs, listMcpServerCalls, listMcpServers, listMcpServerTools, listModelRoutes, listSecretReferences, listSessions, listUsageLimitEntities, listUsageLimits, listVirtualKeys, listWorkspaces, type Options, resetUsageLimitEntity, retrieveCaller, retrieveCurrentSession, retrieveLoginOptions, retrieveMcpServer, retrieveModelRouteHealth, retrieveOverview, retrieveUsageLimit, retrieveUsageReport, rotateApiKey, simulateUsage, testMcpServer, testSecretReference, testVirtualKey, updateMcpServerTools } from '../sdk.gen.js';
+import type { ArchiveUsageLimitData, ArchiveUsageLimitError, ArchiveUsageLimitResponse, CreateApiKeyData, CreateApiKeyError, CreateApiKeyResponse, CreateMcpServerData, CreateMcpServerError, CreateMcpServerResponse, CreateSessionData, CreateSessionError, CreateSessionResponse, CreateUsageLimitData, CreateUsageLimitError, CreateUsageLimitResponse, CreateVirtualKeyData, CreateVirtualKeyError, CreateVirtualKeyResponse, DeleteApiKeyData, DeleteApiKeyError, DeleteApiKeyResponse, DeleteVirtualKeyData, DeleteVirtualKeyError, DeleteVirtualKeyResponse, EndCurrentSessionData, EndCurrentSessionError, EndCurrentSessionResponse, EndSessionData, EndSessionError, EndSessionResponse, ListApiKeysData, ListApiKeysError, ListApiKeysResponse, ListAuditLogsData, ListAuditLogsError, ListAuditLogsResponse, ListLogsData, ListLogsError, ListLogsResponse, ListMcpServerCallsData, ListMcpServerCallsError, ListMcpServerCallsResponse, ListMcpServersData, ListMcpServersError, ListMcpServersResponse, ListMcpServerToolsData, ListMcpServerToolsError, ListMcpServerToolsResponse, ListModelRoutesData, ListModelRoutesError, ListModelRoutesResponse, ListSecretReferencesData, ListSecretReferencesError, ListSecretReferencesResponse, ListSessionsData, ListSessionsError, ListSessionsResponse, ListUsageLimitEntitiesData, ListUsageLimitEntitiesError, ListUsageLimitEntitiesResponse, ListUsageLimitsData, ListUsageLimitsError, ListUsageLimitsResponse, ListVirtualKeysData, ListVirtualKeysError, ListVirtualKeysResponse, ListWorkspacesData, ListWorkspacesError, ListWorkspacesResponse, ResetUsageLimitEntityData, ResetUsageLimitEntityError, ResetUsageLimitEntityResponse, RetrieveCallerData, RetrieveCallerError, RetrieveCallerResponse, RetrieveCurrentSessionData, RetrieveCurrentSessionError, RetrieveCurrentSessionResponse, RetrieveLoginOptionsData, RetrieveLoginOptionsError, RetrieveLoginOptionsResponse, RetrieveMcpServerData, RetrieveMcpServerError, RetrieveMcpServerResponse, RetrieveModelRouteHealthData, RetrieveModelRouteHealthError, RetrieveModelRouteHealthResponse, RetrieveOverviewData, RetrieveOverviewError, RetrieveOverviewResponse, RetrieveUsageLimitData, RetrieveUsageLimitError, RetrieveUsageLimitResponse, RetrieveUsageReportData, RetrieveUsageReportError, RetrieveUsageReportResponse, RotateApiKeyData, RotateApiKeyError, RotateApiKeyResponse, SimulateUsageData, SimulateUsageError, SimulateUsageResponse, TestMcpServerData, TestMcpServerError, TestMcpServerResponse, TestSecretReferenceData, TestSecretReferenceError, TestSecretReferenceResponse, TestVirtualKeyData, TestVirtualKeyError, TestVirtualKeyResponse, UpdateMcpServerToolsData, UpdateMcpServerToolsError, UpdateMcpServerToolsResponse } from '../types.gen.js';
 
 export type QueryKey<TOptions extends Options> = [
     Pick<TOptions, 'baseUrl' | 'body' | 'headers' | 'path' | 'query'> & {
@@ -468,10 +468,30 @@ export const retrieveCallerOptions = (options?: Options<RetrieveCallerData>) => 
     queryKey: retrieveCallerQueryKey(options)
 });
 
+export const retrieveLoginOptionsQueryKey = (options?: Options<RetrieveLoginOptionsData>) => createQueryKey('retrieveLoginOptions', options);
+
+/**
+ * Returns how people can log in here.
+ *
+ * Needs no key.
+ */
+export const retrieveLoginOptionsOptions = (options?: Options<RetrieveLoginOptionsData>) => queryOptions<RetrieveLoginOptionsResponse, RetrieveLoginOptionsError, RetrieveLoginOptionsResponse, ReturnType<typeof retrieveLoginOptionsQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await retrieveLoginOptions({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: retrieveLoginOptionsQueryKey(options)
+});
+
 export const listSessionsQueryKey = (options?: Options<ListSessionsData>) => createQueryKey('listSessions', options);
 
 /**
- * Lists the sessions of the API key, newest first, at most 100.
+ * Lists the sessions of the API key or the person, newest first, at most 100.
  *
  * Needs a key or a token, with any scopes.
  */
@@ -489,7 +509,8 @@ export const listSessionsOptions = (options?: Options<ListSessionsData>) => quer
 });
 
 /**
- * Logs a browser in with the API key of the request, and sets a cookie. Requests with the cookie have the rights of the key.
+ * Logs a browser in with the API key or the administrator's token of the request, and sets a cookie. Requests with the cookie have
+ * the rights of the key, or those that the token had. A session of a token is for one organisation, and ends with the token.
  *
  * Needs a key or a token, with any scopes.
  */
@@ -547,7 +568,7 @@ export const retrieveCurrentSessionOptions = (options?: Options<RetrieveCurrentS
 });
 
 /**
- * Ends a session of the API key.
+ * Ends a session of the API key or the person.
  *
  * Needs the scope `mcp.invoke`.
  */
@@ -603,6 +624,27 @@ export const listLogsOptions = (options?: Options<ListLogsData>) => queryOptions
         return data;
     },
     queryKey: listLogsQueryKey(options)
+});
+
+export const retrieveOverviewQueryKey = (options?: Options<RetrieveOverviewData>) => createQueryKey('retrieveOverview', options);
+
+/**
+ * Returns what calls have used today, in seven days and in this month (UTC), by what, how long they took, and what needs
+ * attention. A caller of one workspace sees only its own, and each caller only what its scopes allow.
+ *
+ * Needs the scope `usage.read`.
+ */
+export const retrieveOverviewOptions = (options?: Options<RetrieveOverviewData>) => queryOptions<RetrieveOverviewResponse, RetrieveOverviewError, RetrieveOverviewResponse, ReturnType<typeof retrieveOverviewQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await retrieveOverview({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: retrieveOverviewQueryKey(options)
 });
 
 export const listMcpServersQueryKey = (options?: Options<ListMcpServersData>) => createQueryKey('listMcpServers', options);

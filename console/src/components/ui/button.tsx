@@ -2,7 +2,8 @@ import { cva, type VariantProps } from 'class-variance-authority';
 import type { ComponentProps } from 'react';
 import { cn } from '../../lib/cn';
 
-const look = cva(
+/** Also for links that look like a button. */
+export const buttonLook = cva(
   'inline-flex items-center justify-center gap-2 rounded-md font-medium whitespace-nowrap transition-colors disabled:cursor-not-allowed disabled:opacity-60',
   {
     variants: {
@@ -18,6 +19,6 @@ const look = cva(
   },
 );
 
-export function Button({ kind, size, className, ...rest }: ComponentProps<'button'> & VariantProps<typeof look>) {
-  return <button type="button" className={cn(look({ kind, size }), className)} {...rest} />;
+export function Button({ kind, size, className, ...rest }: ComponentProps<'button'> & VariantProps<typeof buttonLook>) {
+  return <button type="button" className={cn(buttonLook({ kind, size }), className)} {...rest} />;
 }
