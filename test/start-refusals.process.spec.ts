@@ -74,22 +74,52 @@ describe('a gateway that cannot start', () => {
 onServer('a gateway whose role has few connections (needs DATABASE_URL: the embedded database has no roles)', () => {
   const PASSWORD = 'hunter2';
 
-  it('names DATABASE_POOL_SIZE when the role may not open as many connections', async () => {
+  /** What a gateway complains of that logs in as a role of its own, after `statement` about the role or the database. */
+  async function complaintAfter(
+    statement: (name: string) => string,
+    settings: Readonly<Record<string, string>> = {},
+  ): Promise<string> {
     const own = await makeOwnDatabase(databaseServer ?? '');
     const name = new URL(own.url).pathname.slice(1);
-    await runStatement(own.url, `CREATE ROLE "${name}" LOGIN PASSWORD '${PASSWORD}' CONNECTION LIMIT 0`);
+    await runStatement(own.url, `CREATE ROLE "${name}" LOGIN PASSWORD '${PASSWORD}'`);
     await runStatement(own.url, `GRANT ALL ON SCHEMA public TO "${name}"`);
+    await runStatement(own.url, statement(name));
     const url = Object.assign(new URL(own.url), { username: name, password: PASSWORD });
     try {
-      const complaint = await complaintAbout({ DATABASE_URL: url.href, TOLLGATE_ENCRYPTION_KEY: ENCRYPTION_KEY });
-      expect(complaint).toMatch(
-        /^The database of DATABASE_URL has no room for DATABASE_POOL_SIZE: too many connections/,
-      );
-      expect(isOneLine(complaint)).toBe(true);
+      return await complaintAbout({ DATABASE_URL: url.href, TOLLGATE_ENCRYPTION_KEY: ENCRYPTION_KEY, ...settings });
     } finally {
       await gateway?.kill();
       await own.drop();
       await runStatement(databaseServer ?? '', `DROP ROLE "${name}"`);
     }
+  }
+
+  it.each([
+    ['no connection', (name: string) => `ALTER ROLE "${name}" CONNECTION LIMIT 0`, {}, ': too many connections'],
+    [
+      'one connection',
+      (name: string) => `ALTER ROLE "${name}" CONNECTION LIMIT 1`,
+      { DATABASE_POOL_SIZE: '1' },
+      ': the role ".+" (CONNECTION LIMIT) allows 1 at a time, and a gateway needs 2$',
+    ],
+    [
+      'fewer than the pool',
+      (name: string) => `ALTER ROLE "${name}" CONNECTION LIMIT 9`,
+      {},
+      ': the role ".+" (CONNECTION LIMIT) allows 9 at a time, and a gateway needs 10$',
+    ],
+    [
+      'fewer in its database',
+      (name: string) => `ALTER DATABASE "${name}" CONNECTION LIMIT 9`,
+      {},
+      ': the database ".+" (CONNECTION LIMIT) allows 9 at a time, and a gateway needs 10$',
+    ],
+  ])('names DATABASE_POOL_SIZE when the role may open %s', async (_what, statement, settings, reason) => {
+    const complaint = await complaintAfter(statement, settings);
+    const pattern = reason.replaceAll(/[()]/g, '\\$&');
+    expect(complaint).toMatch(
+      new RegExp(`^The database of DATABASE_URL has no room for DATABASE_POOL_SIZE${pattern}`, 'm'),
+    );
+    expect(isOneLine(complaint)).toBe(true);
   });
 });

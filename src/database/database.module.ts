@@ -5,6 +5,7 @@ import { keyFileOf, readOrMakeKey } from '../config/encryption-key-file.js';
 import { AppConfig } from '../config/environment.js';
 import { tellOperator } from '../config/operator-lines.js';
 import { endOnCrash } from './embedded/embedded-database.js';
+import { assertRoomForPool } from './connection-room.js';
 import { type MigrationWait, runMigrations } from './run-migrations.js';
 import { type EntityClass, TollgateDataSource } from './tollgate-data-source.js';
 
@@ -42,6 +43,7 @@ async function connect(config: AppConfig, entities: readonly EntityClass[]): Pro
   }
   const migrator = await new TollgateDataSource(config, entities, { statementTimeout: 'none' }).initialize();
   try {
+    await assertRoomForPool(migrator, config.DATABASE_POOL_SIZE);
     await runMigrations(migrator, tellOfWait).catch((cause: unknown) => {
       throw wrapError('The tables of the database of DATABASE_URL could not be brought up to date', cause);
     });
