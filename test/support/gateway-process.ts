@@ -13,6 +13,12 @@ const START_MS = 60_000;
 
 type Environment = Readonly<Record<string, string>>;
 
+/** A run of tests that is interrupted leaves no program behind. */
+const running = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
 /** A built program of this repository in a process of its own, with only these settings. */
 export class BuiltProgram {
   private output = '';
@@ -30,6 +36,8 @@ export class BuiltProgram {
     this.child.stdout?.on('data', (chunk: Buffer) => (this.output += chunk.toString()));
     this.child.stderr?.on('data', (chunk: Buffer) => (this.errors += chunk.toString()));
     this.closed = once(this.child, 'close');
+    running.add(this.child);
+    this.child.once('exit', () => running.delete(this.child));
   }
 
   get stdout(): string {
