@@ -32,7 +32,7 @@ const ROOMS = {
   'virtual-keys':
     'secret-references webhooks idempotency workspaces audit upstream sealing telemetry access database config',
   // virtual-keys for those that a route leads to, usage and upstream for the models that are known, policies for conditions of targets
-  'model-routes': 'virtual-keys policies usage idempotency workspaces audit upstream access database',
+  'model-routes': 'virtual-keys policies usage idempotency workspaces audit upstream redis access database',
   // virtual-keys for its table: a simulated call names a key, which must be one that the caller may use; upstream for the names of providers
   policies: 'virtual-keys usage api-keys idempotency workspaces audit upstream telemetry access database',
   identity: 'api-keys upstream sealing telemetry access config',

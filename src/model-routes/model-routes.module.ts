@@ -8,12 +8,13 @@ import { ModelRoute } from './model-route.entity.js';
 import { ModelRouteStore } from './model-route.store.js';
 import { ModelRoutesController } from './model-routes.controller.js';
 import { ModelRoutesService } from './model-routes.service.js';
+import { SharedPauses } from './shared-pauses.js';
 import { TargetHealth } from './target-health.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([ModelRoute]), AuditModule, VirtualKeysModule, WorkspacesModule],
   controllers: [ModelRoutesController],
-  providers: [ModelRouteCache, ModelRouteStore, ModelRoutesService, TargetHealth],
+  providers: [ModelRouteCache, ModelRouteStore, ModelRoutesService, SharedPauses, TargetHealth],
   exports: [ModelRouteCache, TargetHealth],
 })
 export class ModelRoutesModule {}

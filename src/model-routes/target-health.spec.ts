@@ -1,11 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
+import { loadConfig } from '../config/environment.js';
+import { RedisConnection } from '../redis/redis-connection.js';
+import { createLogger } from '../telemetry/logger.js';
+import { SharedPauses } from './shared-pauses.js';
 import { TargetHealth, type TargetOutcome } from './target-health.js';
 
 const TARGET = { virtualKeyId: 'a', model: 'm' };
 const OTHER = { virtualKeyId: 'a', model: 'n' };
 const START = 1_700_000_000_000;
 
-function after(outcomes: readonly TargetOutcome[], health = new TargetHealth(), at = START): TargetHealth {
+/** Of a gateway without a Redis. */
+function alone(): TargetHealth {
+  return new TargetHealth(new SharedPauses(new RedisConnection(loadConfig({}), createLogger('silent'))));
+}
+
+function after(outcomes: readonly TargetOutcome[], health = alone(), at = START): TargetHealth {
   for (const outcome of outcomes) health.end(TARGET, outcome, at);
   return health;
 }
@@ -60,7 +69,7 @@ describe('the health of a target', () => {
   });
 
   it('pauses for as long as the provider asks, five minutes at most, and counts no failure', () => {
-    const health = new TargetHealth();
+    const health = alone();
     health.end(TARGET, 'limited', START, 2_000);
     expect(health.report(TARGET, START)).toEqual({ state: 'limited', until: START + 2_000, calls: 0, failures: 0 });
     expect(health.isHealthy(TARGET, START + 2_001)).toBe(true);

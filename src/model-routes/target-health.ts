@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import type { ModelTarget } from './model-route.entity.js';
+import { SharedPauses } from './shared-pauses.js';
 
 /**
  * `closed`: calls pass. `open`: too many have failed, and others take them. `half_open`: the next call shows whether it is well
@@ -53,15 +54,20 @@ type Target = Pick<ModelTarget, 'virtualKeyId' | 'model'>;
 /**
  * How the targets of model routes are, as this gateway has seen them: one record for each model of a virtual key, whatever route
  * leads there. When half of at least ten calls in 30 seconds have failed, calls go to other targets for 30 seconds, and twice as
- * long each time that the next call fails too, up to five minutes. All times are Unix milliseconds.
+ * long each time that the next call fails too, up to five minutes. A pause that another gateway has seen counts, too. All times
+ * are Unix milliseconds.
  */
 @Injectable()
 export class TargetHealth {
   private readonly known = new LRUCache<string, Health>({ max: MAX_TARGETS });
 
+  constructor(private readonly shared: SharedPauses) {}
+
   /** Whether calls should go there first. */
   isHealthy(target: Target, now: number): boolean {
-    const health = this.known.get(keyOf(target));
+    const key = keyOf(target);
+    if (this.shared.of(key, now) !== undefined) return false;
+    const health = this.known.get(key);
     if (health === undefined) return true;
     if (health.limitedUntil > now) return false;
     return health.openUntil === undefined || (health.openUntil <= now && health.probeUntil <= now);
@@ -83,21 +89,23 @@ export class TargetHealth {
     const isOver = health.openUntil !== undefined && health.openUntil <= now;
     if (outcome === 'limited') {
       health.limitedUntil = Math.max(health.limitedUntil, now + Math.min(pauseMs, LONGEST_PAUSE_MS));
+      this.shared.tell(key, { state: 'limited', until: health.limitedUntil }, now);
       return;
     }
     count(health, outcome, now);
     if (outcome === 'failed') {
-      if (isOver || (health.openUntil === undefined && isFailing(health, now))) pause(health, now);
+      if (isOver || (health.openUntil === undefined && isFailing(health, now)))
+        this.shared.tell(key, { state: 'open', until: pause(health, now) }, now);
     } else if (isOver) {
       Object.assign(health, newHealth());
     }
   }
 
   report(target: Target, now: number): HealthReport {
-    const health = this.known.get(keyOf(target));
-    if (health === undefined) return { state: 'closed', until: undefined, calls: 0, failures: 0 };
-    const { calls, failures } = countsOf(health, now);
-    return { ...stateOf(health, now), calls, failures };
+    const key = keyOf(target);
+    const health = this.known.get(key) ?? newHealth();
+    const own = stateOf(health, now);
+    return { ...(own.until === undefined ? (this.shared.of(key, now) ?? own) : own), ...countsOf(health, now) };
   }
 }
 
@@ -139,10 +147,13 @@ function isFailing(health: Health, now: number): boolean {
   return calls >= LEAST_CALLS && failures >= calls * FAILED_SHARE;
 }
 
-function pause(health: Health, now: number): void {
-  health.openUntil = now + Math.min(FIRST_PAUSE_MS * 2 ** health.pauses, LONGEST_PAUSE_MS);
+/** @returns its end */
+function pause(health: Health, now: number): number {
+  const until = now + Math.min(FIRST_PAUSE_MS * 2 ** health.pauses, LONGEST_PAUSE_MS);
+  health.openUntil = until;
   health.pauses += 1;
   health.slots = [];
+  return until;
 }
 
 function keyOf({ virtualKeyId, model }: Target): string {
