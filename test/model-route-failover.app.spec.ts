@@ -209,5 +209,35 @@ describe('a target that keeps failing', () => {
     expect(answer.status).toBe(200);
     expect(answer.headers).toMatchObject({ 'x-gateway-model': `two-${made}` });
     expect(JSON.parse(second.calls[0]?.body ?? '').model).toBe(`two-${made}`);
+    expect([gateway.provider.calls.length, second.calls.length]).toEqual([1, 1]);
+  });
+});
+
+describe('a brown-out of the first target of reranks', () => {
+  it('slows ten calls of its route by its time limit, and none after them, nor calls of others', async () => {
+    second.replyWith(json({ results: [{ index: 0, relevance_score: 0.5 }] }));
+    gateway.provider.replyWith(silent);
+    const slow = await gateway.virtualKey('openai-compatible', {
+      config: { base_url: gateway.provider.url, timeout_ms: 300 },
+    });
+    const other = await gateway.virtualKey('openai-compatible', { config: { base_url: second.url } });
+    const route = `browned ${made}`;
+    const targets = [
+      { virtual_key: slow, model: 'slow' },
+      { virtual_key: other, model: 'other', order: 1 },
+    ];
+    await gateway.admin.create(PATH, { name: route, targets });
+    const rerank = (model: string): Promise<Answer> =>
+      gateway.admin.post('/v1/rerank', { model, query: 'q', documents: ['d'] });
+    const during = Array.from({ length: 10 }, () => rerank(route));
+    const beside = await rerank(`@${other}/m`);
+    const line = await requestLine(gateway.app, String(beside.headers['x-gateway-trace-id']));
+    expect([beside.status, line['upstream_queue_ms'] ?? 0]).toEqual([200, 0]);
+    for (const answer of await Promise.all(during))
+      expect([answer.status, answer.headers['x-gateway-attempts']]).toEqual([200, '2']);
+    expect(gateway.provider.calls).toHaveLength(10);
+    const after = await rerank(route);
+    expect([after.status, after.headers['x-gateway-attempts']]).toEqual([200, '1']);
+    expect(gateway.provider.calls).toHaveLength(10);
   });
 });

@@ -9,6 +9,7 @@ import { RoutedCalls } from '../gateway/routing/routed-calls.js';
 import { Metrics } from '../telemetry/metrics.js';
 import { shapeToError } from '../upstream/provider-error.js';
 import type { ProviderRequest } from '../upstream/providers/provider.types.js';
+import type { RetryMode } from '../upstream/upstream.types.js';
 import { OfferedEndpoints } from '../upstream/providers/offered-endpoints.js';
 import { RERANK_PROVIDERS, RERANK_PROVIDERS_BY_SLUG } from './rerank-provider.registry.js';
 import {
@@ -45,12 +46,13 @@ export class RerankService {
   }
 
   run(context: ProviderContext, asked: RerankRequest): Promise<RerankAnswer> {
-    return this.routed.run(context, (current, { model }) =>
-      this.runAt(current, model === undefined ? asked : { ...asked, model }),
+    return this.routed.run(context, (current, { model, hasNext }) =>
+      // Another target answers sooner than this one would after a pause.
+      this.runAt(current, model === undefined ? asked : { ...asked, model }, hasNext ? 'never' : 'idempotent'),
     );
   }
 
-  private async runAt(context: ProviderContext, asked: RerankRequest): Promise<RerankAnswer> {
+  private async runAt(context: ProviderContext, asked: RerankRequest, retry: RetryMode): Promise<RerankAnswer> {
     const { facts } = context.request;
     // Set before anything can fail, so that the log line of a failure has them.
     context.request.noteModel(asked.model);
@@ -69,9 +71,9 @@ export class RerankService {
         const work = (): Promise<RerankOutcome> => provider.rerank(request);
         outcome = await this.calls.runInProcess(context, useOf(provider, request), work);
       } else if (provider.nextPage === undefined) {
-        outcome = await this.callProvider(context, provider, request);
+        outcome = await this.callProvider(context, provider, request, retry);
       } else {
-        outcome = await this.callInParts(this.calls.withOneDeadline(context), provider, request);
+        outcome = await this.callInParts(this.calls.withOneDeadline(context), provider, request, retry);
       }
     } catch (error) {
       throw shapeToError(error);
@@ -95,6 +97,7 @@ export class RerankService {
     context: ProviderContext,
     provider: RemoteRerankProvider,
     request: RerankRequest,
+    retry: RetryMode,
     page?: ProviderRequest,
     note?: (answer: unknown) => void,
   ): Promise<RerankOutcome> {
@@ -102,7 +105,7 @@ export class RerankService {
       operation: OPERATION,
       model: request.model,
       request: page ?? provider.toUpstream(request, context.virtualKey.credential.options),
-      retry: 'idempotent',
+      retry,
     };
     return this.calls.runBillable(context, operation, useOf(provider, request), (answer) => {
       note?.(answer);
@@ -118,6 +121,7 @@ export class RerankService {
     context: ProviderContext,
     provider: RemoteRerankProvider,
     request: RerankRequest,
+    retry: RetryMode,
   ): Promise<RerankOutcome> {
     const wanted = request.topN ?? request.documents.length;
     const tokens = new Set<string>();
@@ -126,7 +130,7 @@ export class RerankService {
     let page: ProviderRequest | undefined;
     while (parts.length < MAX_PARTS) {
       let answer: unknown;
-      const part = await this.callProvider(context, provider, request, page, (read) => (answer = read));
+      const part = await this.callProvider(context, provider, request, retry, page, (read) => (answer = read));
       parts.push(part);
       const before = found.size;
       for (const { index } of part.scores) found.add(index);
