@@ -10,7 +10,7 @@ export interface Pause {
 /** A sorted set: targets with the ends of their pauses. */
 const KEY = 'tollgate:paused-targets';
 const READ_EVERY_MS = 1_000;
-/** Of the clock of another gateway, nobody knows how far it is ahead. */
+/** The clock of another gateway may be far ahead. */
 const LONGEST_PAUSE_MS = 300_000;
 const MAX_PAUSES = 1_000;
 const MEMBER = /^(open|limited) (.+)$/s;
