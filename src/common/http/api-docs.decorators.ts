@@ -1,5 +1,6 @@
-import { applyDecorators } from '@nestjs/common';
+import { applyDecorators, UseInterceptors } from '@nestjs/common';
 import { ApiQuery, ApiSecurity, ApiTags } from '@nestjs/swagger';
+import { CsvInterceptor } from './csv.interceptor.js';
 
 const ORGANISATION = {
   name: 'organisation_id',
@@ -9,7 +10,13 @@ const ORGANISATION = {
     "The organisation to act in. Needed only with an administrator's token that grants several. A body may name it instead.",
 } as const;
 
-/** Documents every route of a management controller: its tag, the key or token, and the organisation. */
+/** Documents every route of a management controller: its tag, the key or token, and the organisation. Its lists can be CSV. */
 export function ManagementApi(tag: string): ClassDecorator {
-  return applyDecorators(ApiTags(tag), ApiSecurity('gatewayKey'), ApiSecurity('bearer'), ApiQuery(ORGANISATION));
+  return applyDecorators(
+    ApiTags(tag),
+    ApiSecurity('gatewayKey'),
+    ApiSecurity('bearer'),
+    ApiQuery(ORGANISATION),
+    UseInterceptors(CsvInterceptor),
+  );
 }
