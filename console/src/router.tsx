@@ -15,6 +15,7 @@ import { McpPage } from './pages/mcp';
 import { McpServerPage } from './pages/mcp-server';
 import { ModelsPage } from './pages/models';
 import { OverviewPage } from './pages/overview';
+import { PlaygroundPage } from './pages/playground';
 import { ProvidersPage } from './pages/providers';
 import { SettingsPage } from './pages/settings';
 
@@ -31,6 +32,7 @@ const routeTree = root.addChildren([
   route('/models', ModelsPage),
   route('/mcp', McpPage),
   route('/mcp/$ref', McpServerPage),
+  route('/playground', PlaygroundPage),
   route('/calls', CallsPage),
   route('/audit', AuditPage),
   route('/settings', SettingsPage),

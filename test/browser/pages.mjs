@@ -5,7 +5,7 @@ import path from 'node:path';
 import { logIn } from './log-in.mjs';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const PAGES = ['', 'limits', 'keys', 'providers', 'models', 'mcp', 'calls', 'audit', 'settings'];
+const PAGES = ['', 'limits', 'keys', 'providers', 'models', 'mcp', 'playground', 'calls', 'audit', 'settings'];
 const WIDTHS = [360, 1_024, 1_920];
 const { PICTURES } = process.env;
 

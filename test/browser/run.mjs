@@ -9,6 +9,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import chromiumPackage from '@sparticuz/chromium';
 import { chromium } from 'playwright-core';
 import { attacks } from './attacks.mjs';
+import { features } from './features.mjs';
 import { logins as loginCases } from './logins.mjs';
 import { pages } from './pages.mjs';
 import { stories } from './stories.mjs';
@@ -48,7 +49,7 @@ try {
   const executablePath = SYSTEM_BROWSERS.find(existsSync) ?? (await chromiumPackage.executablePath());
   browser = await chromium.launch({ executablePath, args: ARGUMENTS });
   const chosen = new RegExp(process.env.ONLY ?? '');
-  const cases = [...stories, ...loginCases, ...attacks, ...pages]
+  const cases = [...stories, ...loginCases, ...features, ...attacks, ...pages]
     .filter(({ title }) => chosen.test(title))
     .map(({ title, run }) => ({
       title,

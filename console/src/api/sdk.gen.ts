@@ -2,7 +2,7 @@
 
 import { client } from './client.gen.js';
 import type { Client, Options as Options2, TDataShape } from './client/index.js';
-import type { ArchiveUsageLimitData, ArchiveUsageLimitErrors, ArchiveUsageLimitResponses, CreateApiKeyData, CreateApiKeyErrors, CreateApiKeyResponses, CreateMcpServerData, CreateMcpServerErrors, CreateMcpServerResponses, CreateSessionData, CreateSessionErrors, CreateSessionResponses, CreateUsageLimitData, CreateUsageLimitErrors, CreateUsageLimitResponses, CreateVirtualKeyData, CreateVirtualKeyErrors, CreateVirtualKeyResponses, DeleteApiKeyData, DeleteApiKeyErrors, DeleteApiKeyResponses, DeleteVirtualKeyData, DeleteVirtualKeyErrors, DeleteVirtualKeyResponses, EndCurrentSessionData, EndCurrentSessionErrors, EndCurrentSessionResponses, EndSessionData, EndSessionErrors, EndSessionResponses, ListApiKeysData, ListApiKeysErrors, ListApiKeysResponses, ListAuditLogsData, ListAuditLogsErrors, ListAuditLogsResponses, ListLogsData, ListLogsErrors, ListLogsResponses, ListMcpServerCallsData, ListMcpServerCallsErrors, ListMcpServerCallsResponses, ListMcpServersData, ListMcpServersErrors, ListMcpServersResponses, ListMcpServerToolsData, ListMcpServerToolsErrors, ListMcpServerToolsResponses, ListModelRoutesData, ListModelRoutesErrors, ListModelRoutesResponses, ListSecretReferencesData, ListSecretReferencesErrors, ListSecretReferencesResponses, ListSessionsData, ListSessionsErrors, ListSessionsResponses, ListUsageLimitEntitiesData, ListUsageLimitEntitiesErrors, ListUsageLimitEntitiesResponses, ListUsageLimitsData, ListUsageLimitsErrors, ListUsageLimitsResponses, ListVirtualKeysData, ListVirtualKeysErrors, ListVirtualKeysResponses, ListWorkspacesData, ListWorkspacesErrors, ListWorkspacesResponses, ResetUsageLimitEntityData, ResetUsageLimitEntityErrors, ResetUsageLimitEntityResponses, RetrieveCallerData, RetrieveCallerErrors, RetrieveCallerResponses, RetrieveCurrentSessionData, RetrieveCurrentSessionErrors, RetrieveCurrentSessionResponses, RetrieveLoginOptionsData, RetrieveLoginOptionsErrors, RetrieveLoginOptionsResponses, RetrieveMcpServerData, RetrieveMcpServerErrors, RetrieveMcpServerResponses, RetrieveModelRouteHealthData, RetrieveModelRouteHealthErrors, RetrieveModelRouteHealthResponses, RetrieveOverviewData, RetrieveOverviewErrors, RetrieveOverviewResponses, RetrieveUsageLimitData, RetrieveUsageLimitErrors, RetrieveUsageLimitResponses, RetrieveUsageReportData, RetrieveUsageReportErrors, RetrieveUsageReportResponses, RotateApiKeyData, RotateApiKeyErrors, RotateApiKeyResponses, SimulateUsageData, SimulateUsageErrors, SimulateUsageResponses, TestMcpServerData, TestMcpServerErrors, TestMcpServerResponses, TestSecretReferenceData, TestSecretReferenceErrors, TestSecretReferenceResponses, TestVirtualKeyData, TestVirtualKeyErrors, TestVirtualKeyResponses, UpdateMcpServerToolsData, UpdateMcpServerToolsErrors, UpdateMcpServerToolsResponses } from './types.gen.js';
+import type { ArchiveUsageLimitData, ArchiveUsageLimitErrors, ArchiveUsageLimitResponses, CreateApiKeyData, CreateApiKeyErrors, CreateApiKeyResponses, CreateMcpServerData, CreateMcpServerErrors, CreateMcpServerResponses, CreateRerankData, CreateRerankErrors, CreateRerankResponses, CreateSessionData, CreateSessionErrors, CreateSessionResponses, CreateUsageLimitData, CreateUsageLimitErrors, CreateUsageLimitResponses, CreateVirtualKeyData, CreateVirtualKeyErrors, CreateVirtualKeyResponses, CreateWebhookData, CreateWebhookErrors, CreateWebhookResponses, CreateWorkspaceData, CreateWorkspaceErrors, CreateWorkspaceResponses, DeleteApiKeyData, DeleteApiKeyErrors, DeleteApiKeyResponses, DeleteVirtualKeyData, DeleteVirtualKeyErrors, DeleteVirtualKeyResponses, DeleteWebhookData, DeleteWebhookErrors, DeleteWebhookResponses, EndCurrentSessionData, EndCurrentSessionErrors, EndCurrentSessionResponses, EndSessionData, EndSessionErrors, EndSessionResponses, ListApiKeysData, ListApiKeysErrors, ListApiKeysResponses, ListAuditLogsData, ListAuditLogsErrors, ListAuditLogsResponses, ListLogsData, ListLogsErrors, ListLogsResponses, ListMcpServerCallsData, ListMcpServerCallsErrors, ListMcpServerCallsResponses, ListMcpServersData, ListMcpServersErrors, ListMcpServersResponses, ListMcpServerToolsData, ListMcpServerToolsErrors, ListMcpServerToolsResponses, ListModelRoutesData, ListModelRoutesErrors, ListModelRoutesResponses, ListSecretReferencesData, ListSecretReferencesErrors, ListSecretReferencesResponses, ListSessionsData, ListSessionsErrors, ListSessionsResponses, ListUsageLimitEntitiesData, ListUsageLimitEntitiesErrors, ListUsageLimitEntitiesResponses, ListUsageLimitsData, ListUsageLimitsErrors, ListUsageLimitsResponses, ListVirtualKeysData, ListVirtualKeysErrors, ListVirtualKeysResponses, ListWebhookDeliveriesData, ListWebhookDeliveriesErrors, ListWebhookDeliveriesResponses, ListWebhooksData, ListWebhooksErrors, ListWebhooksResponses, ListWorkspacesData, ListWorkspacesErrors, ListWorkspacesResponses, PreviewMcpServerHeadersData, PreviewMcpServerHeadersErrors, PreviewMcpServerHeadersResponses, RedeliverWebhookData, RedeliverWebhookErrors, RedeliverWebhookResponses, ResetUsageLimitEntityData, ResetUsageLimitEntityErrors, ResetUsageLimitEntityResponses, RetrieveCallerData, RetrieveCallerErrors, RetrieveCallerResponses, RetrieveCurrentSessionData, RetrieveCurrentSessionErrors, RetrieveCurrentSessionResponses, RetrieveLoginOptionsData, RetrieveLoginOptionsErrors, RetrieveLoginOptionsResponses, RetrieveMcpServerData, RetrieveMcpServerErrors, RetrieveMcpServerResponses, RetrieveModelRouteHealthData, RetrieveModelRouteHealthErrors, RetrieveModelRouteHealthResponses, RetrieveOverviewData, RetrieveOverviewErrors, RetrieveOverviewResponses, RetrieveUsageLimitData, RetrieveUsageLimitErrors, RetrieveUsageLimitResponses, RetrieveUsageReportData, RetrieveUsageReportErrors, RetrieveUsageReportResponses, RotateApiKeyData, RotateApiKeyErrors, RotateApiKeyResponses, SimulateUsageData, SimulateUsageErrors, SimulateUsageResponses, TestMcpServerData, TestMcpServerErrors, TestMcpServerResponses, TestSecretReferenceData, TestSecretReferenceErrors, TestSecretReferenceResponses, TestVirtualKeyData, TestVirtualKeyErrors, TestVirtualKeyResponses, TestWebhookData, TestWebhookErrors, TestWebhookResponses, UpdateMcpServerToolsData, UpdateMcpServerToolsErrors, UpdateMcpServerToolsResponses, UpdateUsageLimitData, UpdateUsageLimitErrors, UpdateUsageLimitResponses } from './types.gen.js';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -17,6 +17,21 @@ export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends 
      */
     meta?: Record<string, unknown>;
 };
+
+/**
+ * Scores documents against a query and returns them by relevance, best first.
+ *
+ * Needs the scope `completions.write`.
+ */
+export const createRerank = <ThrowOnError extends boolean = false>(options: Options<CreateRerankData, ThrowOnError>) => (options.client ?? client).post<CreateRerankResponses, CreateRerankErrors, ThrowOnError>({
+    security: [{ name: 'x-gateway-api-key', type: 'apiKey' }, { scheme: 'bearer', type: 'http' }],
+    url: '/v1/rerank',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
 
 /**
  * Lists the model routes of the caller's tenant, newest first.
@@ -115,6 +130,21 @@ export const listWorkspaces = <ThrowOnError extends boolean = false>(options?: O
 });
 
 /**
+ * Creates a workspace in the caller's organisation.
+ *
+ * Needs the scope `workspaces.create`.
+ */
+export const createWorkspace = <ThrowOnError extends boolean = false>(options: Options<CreateWorkspaceData, ThrowOnError>) => (options.client ?? client).post<CreateWorkspaceResponses, CreateWorkspaceErrors, ThrowOnError>({
+    security: [{ name: 'x-gateway-api-key', type: 'apiKey' }, { scheme: 'bearer', type: 'http' }],
+    url: '/v1/workspaces',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
  * Lists the secret references that the caller can see, newest first.
  *
  * Needs the scope `secret_references.list`.
@@ -133,6 +163,84 @@ export const listSecretReferences = <ThrowOnError extends boolean = false>(optio
 export const testSecretReference = <ThrowOnError extends boolean = false>(options: Options<TestSecretReferenceData, ThrowOnError>) => (options.client ?? client).post<TestSecretReferenceResponses, TestSecretReferenceErrors, ThrowOnError>({
     security: [{ name: 'x-gateway-api-key', type: 'apiKey' }, { scheme: 'bearer', type: 'http' }],
     url: '/v1/secret-references/{ref}/test',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Lists the webhook endpoints of the caller's tenant, newest first.
+ *
+ * Needs the scope `webhooks.list`.
+ */
+export const listWebhooks = <ThrowOnError extends boolean = false>(options?: Options<ListWebhooksData, ThrowOnError>) => (options?.client ?? client).get<ListWebhooksResponses, ListWebhooksErrors, ThrowOnError>({
+    security: [{ name: 'x-gateway-api-key', type: 'apiKey' }, { scheme: 'bearer', type: 'http' }],
+    url: '/v1/webhooks',
+    ...options
+});
+
+/**
+ * Creates a webhook endpoint. Only this response shows its secret.
+ *
+ * Needs the scope `webhooks.create`.
+ */
+export const createWebhook = <ThrowOnError extends boolean = false>(options: Options<CreateWebhookData, ThrowOnError>) => (options.client ?? client).post<CreateWebhookResponses, CreateWebhookErrors, ThrowOnError>({
+    security: [{ name: 'x-gateway-api-key', type: 'apiKey' }, { scheme: 'bearer', type: 'http' }],
+    url: '/v1/webhooks',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Deletes a webhook endpoint and its deliveries.
+ *
+ * Needs the scope `webhooks.delete`.
+ */
+export const deleteWebhook = <ThrowOnError extends boolean = false>(options: Options<DeleteWebhookData, ThrowOnError>) => (options.client ?? client).delete<DeleteWebhookResponses, DeleteWebhookErrors, ThrowOnError>({
+    security: [{ name: 'x-gateway-api-key', type: 'apiKey' }, { scheme: 'bearer', type: 'http' }],
+    url: '/v1/webhooks/{id}',
+    ...options
+});
+
+/**
+ * Sends a `webhook.test` event to the endpoint, whatever events it subscribes to.
+ *
+ * Needs the scope `webhooks.update`.
+ */
+export const testWebhook = <ThrowOnError extends boolean = false>(options: Options<TestWebhookData, ThrowOnError>) => (options.client ?? client).post<TestWebhookResponses, TestWebhookErrors, ThrowOnError>({
+    security: [{ name: 'x-gateway-api-key', type: 'apiKey' }, { scheme: 'bearer', type: 'http' }],
+    url: '/v1/webhooks/{id}/test',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Lists the deliveries of a webhook endpoint, newest first.
+ *
+ * Needs the scope `webhooks.read`.
+ */
+export const listWebhookDeliveries = <ThrowOnError extends boolean = false>(options: Options<ListWebhookDeliveriesData, ThrowOnError>) => (options.client ?? client).get<ListWebhookDeliveriesResponses, ListWebhookDeliveriesErrors, ThrowOnError>({
+    security: [{ name: 'x-gateway-api-key', type: 'apiKey' }, { scheme: 'bearer', type: 'http' }],
+    url: '/v1/webhooks/{id}/deliveries',
+    ...options
+});
+
+/**
+ * Sends a delivery again, whatever its status.
+ *
+ * Needs the scope `webhooks.update`.
+ */
+export const redeliverWebhook = <ThrowOnError extends boolean = false>(options: Options<RedeliverWebhookData, ThrowOnError>) => (options.client ?? client).post<RedeliverWebhookResponses, RedeliverWebhookErrors, ThrowOnError>({
+    security: [{ name: 'x-gateway-api-key', type: 'apiKey' }, { scheme: 'bearer', type: 'http' }],
+    url: '/v1/webhooks/{id}/deliveries/{delivery_id}/redeliver',
     ...options,
     headers: {
         'Content-Type': 'application/json',
@@ -201,6 +309,21 @@ export const retrieveUsageLimit = <ThrowOnError extends boolean = false>(options
     security: [{ name: 'x-gateway-api-key', type: 'apiKey' }, { scheme: 'bearer', type: 'http' }],
     url: '/v1/policies/usage-limits/{ref}',
     ...options
+});
+
+/**
+ * Updates the named fields of a usage limit. The current period is affected too. An archived one cannot change (409).
+ *
+ * Needs the scope `policies.update`.
+ */
+export const updateUsageLimit = <ThrowOnError extends boolean = false>(options: Options<UpdateUsageLimitData, ThrowOnError>) => (options.client ?? client).patch<UpdateUsageLimitResponses, UpdateUsageLimitErrors, ThrowOnError>({
+    security: [{ name: 'x-gateway-api-key', type: 'apiKey' }, { scheme: 'bearer', type: 'http' }],
+    url: '/v1/policies/usage-limits/{ref}',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
 });
 
 /**
@@ -464,6 +587,21 @@ export const updateMcpServerTools = <ThrowOnError extends boolean = false>(optio
 export const testMcpServer = <ThrowOnError extends boolean = false>(options: Options<TestMcpServerData, ThrowOnError>) => (options.client ?? client).post<TestMcpServerResponses, TestMcpServerErrors, ThrowOnError>({
     security: [{ name: 'x-gateway-api-key', type: 'apiKey' }, { scheme: 'bearer', type: 'http' }],
     url: '/v1/mcp-servers/{ref}/test',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Previews the headers that the server would receive with this request.
+ *
+ * Needs the scope `mcp_servers.read`.
+ */
+export const previewMcpServerHeaders = <ThrowOnError extends boolean = false>(options: Options<PreviewMcpServerHeadersData, ThrowOnError>) => (options.client ?? client).post<PreviewMcpServerHeadersResponses, PreviewMcpServerHeadersErrors, ThrowOnError>({
+    security: [{ name: 'x-gateway-api-key', type: 'apiKey' }, { scheme: 'bearer', type: 'http' }],
+    url: '/v1/mcp-servers/{ref}/preview-headers',
     ...options,
     headers: {
         'Content-Type': 'application/json',

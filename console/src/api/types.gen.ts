@@ -357,6 +357,33 @@ export type McpCall = {
     created_at: number;
 };
 
+export type HeadersPreview = {
+    /**
+     * null: the server would not receive the user's identity.
+     */
+    identity: IdentityPreview | null;
+    object: 'mcp-headers-preview';
+    /**
+     * As the server would get them; secrets masked.
+     */
+    headers: {
+        [key: string]: string;
+    };
+};
+
+export type IdentityPreview = {
+    /**
+     * Header that names the user.
+     */
+    header_name: string;
+    /**
+     * What it says; null where it is the user's own token.
+     */
+    claims: {
+        [key: string]: unknown;
+    } | null;
+};
+
 export type McpServerTest = {
     /**
      * What the server calls itself.
@@ -853,7 +880,7 @@ export type OverviewAttention = {
     /**
      * `group_exhausted`: a group has used up its limit. `limit_near`: a group has used 80 % or more. `reference_failing`: the last
      * read of a secret reference failed. `server_failing`: the last call of an MCP server got no answer. `model_without_price`:
-     * calls were refused for want of a price. `key_expiring`: an API key ends within seven days.
+     * calls were refused because there is no price. `key_expiring`: an API key ends within seven days.
      */
     kind: 'group_exhausted' | 'limit_near' | 'reference_failing' | 'server_failing' | 'model_without_price' | 'key_expiring';
     /**
@@ -1614,6 +1641,92 @@ export type UsageEntity = {
     last_reset_at: number | null;
 };
 
+export type UpdateUsageLimitRequest = {
+    /**
+     * Replaces all conditions.
+     */
+    conditions?: Array<UsageLimitCondition>;
+    /**
+     * Sets the usage of the group with this value key (`GET …/entities`) back to zero.
+     */
+    reset_usage_for_value?: string;
+    /**
+     * Takes effect immediately, also for the usage of the current period.
+     */
+    credit_limit?: number;
+    name?: string | null;
+    description?: string | null;
+    /**
+     * In the unit of `credit_limit`, and below it. A webhook reports when usage reaches it.
+     */
+    alert_threshold?: number | null;
+    /**
+     * At 00:00 UTC on the first of the month, or on Monday. Without it, usage is never reset.
+     */
+    periodic_reset?: 'monthly' | 'weekly' | null;
+    /**
+     * So many days after it was set, at 00:00 UTC, and so on; instead of `periodic_reset`.
+     */
+    periodic_reset_days?: number | null;
+    /**
+     * `monitor` counts and reports, and refuses nothing.
+     */
+    enforcement?: 'strict' | 'monitor';
+    /**
+     * Calls whose usage has no bound before they are made, such as those without an output cap: `refuse` (412
+     * `usage_not_bounded`), or `allow`, with which such a call may exceed the limit.
+     */
+    unbounded?: 'refuse' | 'allow';
+    /**
+     * Required with an administrator's token; with an API key it can only be the key's own.
+     */
+    organisation_id?: string;
+    /**
+     * As it was read: it cannot be changed.
+     */
+    id?: string;
+    /**
+     * As it was read: it cannot be changed.
+     */
+    object?: 'policy_usage_limits';
+    /**
+     * As it was read: it cannot be changed.
+     */
+    created_at?: number;
+    /**
+     * As it was read: it cannot be changed.
+     */
+    slug?: string;
+    /**
+     * As it was read: it cannot be changed.
+     */
+    workspace_id?: string | null;
+    /**
+     * As it was read: it cannot be changed.
+     */
+    type?: 'cost' | 'tokens';
+    /**
+     * As it was read: it cannot be changed.
+     */
+    group_by?: Array<UsageLimitGroup>;
+    /**
+     * As it was read: it cannot be changed.
+     */
+    status?: 'active' | 'archived';
+    /**
+     * As it was read: it cannot be changed.
+     */
+    updated_at?: number;
+    /**
+     * As it was read: it cannot be changed.
+     */
+    next_reset_at?: number | null;
+    /**
+     * As it was read: it cannot be changed.
+     */
+    usage?: Array<UsageEntity>;
+};
+
 export type UsageLimitGroup = {
     /**
      * The key to group calls by: `api_key`, `metadata.user` and so on.
@@ -1902,6 +2015,151 @@ export type CreateUsageLimitRequest = {
     organisation_id?: string;
 };
 
+export type WebhookDeliveryList = {
+    object: 'list';
+    data: Array<WebhookDelivery>;
+    total: number;
+};
+
+export type WebhookDelivery = {
+    id: string;
+    object: 'webhook-delivery';
+    /**
+     * The id of the endpoint.
+     */
+    webhook_endpoint_id: string;
+    /**
+     * The header `webhook-id`: the same for every attempt, and for every endpoint that gets the event.
+     */
+    event_id: string;
+    /**
+     * The type of the event.
+     */
+    event_type: string;
+    /**
+     * `pending`, `succeeded` or `failed`.
+     */
+    status: string;
+    /**
+     * How often the delivery was tried.
+     */
+    attempts: number;
+    /**
+     * Unix seconds; null: there is none, or it is in progress.
+     */
+    next_attempt_at: number | null;
+    /**
+     * Unix seconds; null: not tried yet.
+     */
+    last_attempt_at: number | null;
+    /**
+     * What the receiver answered last; null: nothing.
+     */
+    last_status_code: number | null;
+    /**
+     * Why there is no answer, or not all of it, as `timeout` or `refused_by_egress`.
+     */
+    last_error: string | null;
+    /**
+     * How long the last attempt took.
+     */
+    last_latency_ms: number | null;
+    /**
+     * Unix seconds; null: it is pending.
+     */
+    completed_at: number | null;
+    /**
+     * Unix seconds.
+     */
+    created_at: number;
+};
+
+export type WebhookEndpointList = {
+    object: 'list';
+    data: Array<WebhookEndpoint>;
+    total: number;
+};
+
+export type WebhookEndpoint = {
+    id: string;
+    object: 'webhook-endpoint';
+    organisation_id: string;
+    /**
+     * null: gets the events of every workspace of the organisation.
+     */
+    workspace_id: string | null;
+    /**
+     * Where events are sent.
+     */
+    url: string;
+    /**
+     * The types of events that the endpoint receives; `*`: all.
+     */
+    events: Array<string>;
+    description: string | null;
+    /**
+     * The form of the bodies: Standard Webhooks, or a message for Slack.
+     */
+    format: 'standard' | 'slack';
+    /**
+     * Whether the endpoint receives events.
+     */
+    enabled: boolean;
+    /**
+     * Unix seconds; null: it is enabled.
+     */
+    disabled_at: number | null;
+    /**
+     * `administrator`, or `gone`: the receiver answered 410.
+     */
+    disabled_reason: string | null;
+    /**
+     * Unix seconds.
+     */
+    created_at: number;
+    /**
+     * Unix seconds.
+     */
+    updated_at: number;
+};
+
+export type CreatedWebhookEndpoint = {
+    id: string;
+    object: 'webhook-endpoint';
+    /**
+     * Signs the deliveries. It is shown here once and cannot be read again.
+     */
+    secret: string;
+};
+
+export type CreateWebhookEndpointRequest = {
+    /**
+     * Where events are sent: https, and http where EGRESS_ALLOW names the host.
+     */
+    url: string;
+    /**
+     * `*` for all, also those that are added later.
+     */
+    events: Array<'usage_limit.threshold_reached' | 'usage_limit.exhausted' | 'usage_limit.reset' | 'usage_limit.groups_nearly_full' | 'api_key.expiring' | 'virtual_key.expiring' | 'virtual_key.credential_refused' | 'secret_reference.failed' | 'mcp_server.tools_changed' | 'webhook.disabled' | 'webhook.test' | '*'>;
+    /**
+     * Id or slug. Without it, a caller of the whole organisation makes an endpoint for the events of all its workspaces.
+     */
+    workspace_id?: string | null;
+    description?: string | null;
+    /**
+     * `standard` (default): Standard Webhooks; `slack`: a message, for the address of an incoming webhook of Slack.
+     */
+    format?: 'standard' | 'slack';
+    /**
+     * false: nothing is sent until it is true again.
+     */
+    enabled?: boolean;
+    /**
+     * Required with an administrator's token; with an API key it can only be the key's own.
+     */
+    organisation_id?: string;
+};
+
 export type SecretReferenceTest = {
     /**
      * Whether the secret could be read.
@@ -2004,6 +2262,15 @@ export type SecretReference = {
     updated_at: number;
 };
 
+export type WorkspaceDefaultsInput = {
+    /**
+     * Metadata of every request of the workspace, unless the request or its key says otherwise.
+     */
+    metadata?: {
+        [key: string]: string;
+    };
+};
+
 export type WorkspaceList = {
     object: 'list';
     data: Array<Workspace>;
@@ -2035,6 +2302,20 @@ export type Workspace = {
      * Unix seconds.
      */
     updated_at: number;
+};
+
+export type CreateWorkspaceRequest = {
+    name: string;
+    /**
+     * Made from the name when omitted.
+     */
+    slug?: string;
+    description?: string | null;
+    defaults?: WorkspaceDefaultsInput;
+    /**
+     * Required with an administrator's token; with an API key it can only be the key's own.
+     */
+    organisation_id?: string;
 };
 
 export type VirtualKeyTest = {
@@ -2396,6 +2677,159 @@ export type CreatedResource = {
     object: string;
 };
 
+export type RerankResponse = {
+    object: 'list';
+    /**
+     * Id of the request at the provider, or one made by the gateway.
+     */
+    id: string;
+    /**
+     * By score, descending; equal scores by index.
+     */
+    results: Array<RerankResult>;
+    /**
+     * The model that answered.
+     */
+    model: string;
+    /**
+     * Slug of the provider that answered.
+     */
+    provider: string;
+    usage?: RerankUsage;
+    meta: RerankMeta;
+    /**
+     * The results again, with text documents as strings; only for requests with `top_k` or `truncation`, and Voyage's SDK.
+     */
+    data?: Array<RerankData>;
+};
+
+export type RerankData = {
+    /**
+     * How well the document fits the query. The range differs between providers.
+     */
+    relevance_score: number;
+    /**
+     * The document as it was sent; only with `return_documents`.
+     */
+    document?: string | {
+        [key: string]: unknown;
+    };
+    /**
+     * Index into the documents of the request.
+     */
+    index: number;
+};
+
+export type RerankBilledUnits = {
+    /**
+     * Only for providers that bill in search units.
+     */
+    search_units?: number;
+    /**
+     * Only for providers that bill by token.
+     */
+    input_tokens?: number;
+};
+
+export type RerankApiVersion = {
+    /**
+     * `2` at `/v2/rerank`, otherwise `1`.
+     */
+    version: string;
+};
+
+export type RerankMeta = {
+    api_version: RerankApiVersion;
+    /**
+     * Absent where the provider names no figure, as some self-hosted servers do.
+     */
+    billed_units?: RerankBilledUnits;
+};
+
+export type RerankUsage = {
+    /**
+     * Only for providers that bill in search units.
+     */
+    search_units?: number;
+    /**
+     * The same as `total_tokens`, for clients that read OpenAI's usage.
+     */
+    prompt_tokens?: number;
+    /**
+     * Only for providers that bill by token.
+     */
+    total_tokens?: number;
+};
+
+export type RerankResult = {
+    /**
+     * How well the document fits the query. The range differs between providers.
+     */
+    relevance_score: number;
+    /**
+     * Index into the documents of the request.
+     */
+    index: number;
+    /**
+     * The document as it was sent (strings as `{text}`); only with `return_documents`.
+     */
+    document?: {
+        [key: string]: unknown;
+    };
+};
+
+export type CreateRerankRequest = {
+    /**
+     * Strings, or objects with a `text`. At least one.
+     */
+    documents: Array<string | {
+        text?: string;
+        [key: string]: unknown;
+    }>;
+    /**
+     * Whether results carry their document. Default: false.
+     */
+    return_documents?: boolean | null;
+    /**
+     * Model of the provider. Bedrock: a model ARN. Azure AI: the deployment's model name behind `cohere.`.
+     */
+    model: string;
+    /**
+     * The text that the documents are scored against.
+     */
+    query: string;
+    /**
+     * How many results to return; all when omitted, and never more than there are documents.
+     */
+    top_n?: number | null;
+    /**
+     * Another name for `top_n`, which takes precedence.
+     */
+    top_k?: number | null;
+    /**
+     * Longer documents are cut. Cohere only.
+     */
+    max_tokens_per_doc?: number | null;
+    /**
+     * Priority of the request. Cohere only.
+     */
+    priority?: number | null;
+    /**
+     * Fields of object documents that are ranked. Pinecone only.
+     */
+    rank_fields?: Array<string> | null;
+    /**
+     * Whether documents over the model's context length are cut. Voyage only.
+     */
+    truncation?: boolean | null;
+    /**
+     * Further parameters of the model. Pinecone only.
+     */
+    parameters?: {
+        [key: string]: unknown;
+    } | null;
+};
+
 export type ErrorResponse = {
     error: ErrorBody;
 };
@@ -2434,6 +2868,135 @@ export type ErrorBody = {
      */
     provider_type?: string;
 };
+
+export type CreateRerankData = {
+    body: CreateRerankRequest;
+    headers?: {
+        /**
+         * The slug of a virtual key, which names the provider and its credential. Without it, `@slug/` before the model names the virtual key, or else the `default_virtual_key` of the API key is used.
+         */
+        'x-gateway-virtual-key'?: string;
+        /**
+         * A config of Portkey, as JSON: strategy (single, fallback, loadbalance, conditional) and targets, which name virtual keys. Takes precedence over the virtual key.
+         */
+        'x-portkey-config'?: string;
+        /**
+         * With `true`, the gateway refuses options that the provider does not have. Otherwise it drops them.
+         */
+        'x-gateway-strict'?: string;
+        /**
+         * An id to find one or more requests by. The gateway makes one when it is absent, and returns it in any case.
+         */
+        'x-gateway-trace-id'?: string;
+        /**
+         * The id of a span in the trace.
+         */
+        'x-gateway-span-id'?: string;
+        /**
+         * The id of the parent span.
+         */
+        'x-gateway-parent-span-id'?: string;
+        /**
+         * The name of the span.
+         */
+        'x-gateway-span-name'?: string;
+        /**
+         * A JSON object of at most 32 names and values, each of at most 128 characters. A value that is not a string counts as its JSON text.
+         */
+        'x-gateway-metadata'?: string;
+        /**
+         * The session of an agent, at most 128 characters: the value `session` of the metadata, if they have none.
+         */
+        'x-gateway-session'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/v1/rerank';
+};
+
+export type CreateRerankErrors = {
+    /**
+     * - `validation_failed`: The request is not valid.
+     * - `unsupported_parameter`: The chosen provider does not support a parameter of the request.
+     * - `provider_not_supported`: The provider of this virtual key does not support this operation.
+     * - `virtual_key_required`: This operation needs the header x-gateway-virtual-key, or a default_virtual_key of the API key.
+     * - `provider_rejected`: The provider rejected the request.
+     */
+    400: ErrorResponse;
+    /**
+     * - `api_key_invalid`: The gateway API key is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * - `permission_denied`: The caller lacks a permission that this operation needs.
+     * - `model_not_allowed`: The API key may not use this model (allowed_models).
+     */
+    403: ErrorResponse;
+    /**
+     * - `virtual_key_not_found`: The virtual key does not exist.
+     * - `model_not_found`: No virtual key or model route is known for this model.
+     */
+    404: ErrorResponse;
+    /**
+     * - `request_timeout`: The request did not arrive in time.
+     */
+    408: ErrorResponse;
+    /**
+     * - `usage_limit_exceeded`: A usage limit is used up.
+     * - `price_unknown`: The model has no price, so a limit on costs cannot be enforced.
+     */
+    412: ErrorResponse;
+    /**
+     * - `payload_too_large`: The request body is too large.
+     */
+    413: ErrorResponse;
+    /**
+     * - `unsupported_media_type`: The request body must be JSON (content-type: application/json).
+     */
+    415: ErrorResponse;
+    /**
+     * - `rate_limited`: The API key has reached its request rate limit.
+     * - `usage_limit_contended`: Calls in flight hold the rest of a usage limit.
+     * - `provider_rate_limited`: The provider is limiting the request rate.
+     */
+    429: ErrorResponse;
+    /**
+     * - `internal_error`: The gateway failed to handle the request.
+     */
+    500: ErrorResponse;
+    /**
+     * - `provider_credential_rejected`: The provider rejected the credential of the virtual key.
+     * - `provider_failed`: The provider could not be reached or failed.
+     * - `provider_invalid_response`: The provider returned an answer that the gateway does not understand.
+     * - `secret_unavailable`: The credential of the virtual key or MCP server could not be obtained.
+     */
+    502: ErrorResponse;
+    /**
+     * - `store_unavailable`: A store that the gateway depends on is not available.
+     * - `usage_limit_unreadable`: A usage limit that applies cannot be read, so it cannot be enforced.
+     * - `provider_busy`: All connections to the provider are in use; try again.
+     */
+    503: ErrorResponse;
+    /**
+     * - `provider_timeout`: The provider did not answer in time.
+     */
+    504: ErrorResponse;
+    /**
+     * Any other error. The description of this document lists all codes.
+     */
+    default: ErrorResponse;
+};
+
+export type CreateRerankError = CreateRerankErrors[keyof CreateRerankErrors];
+
+export type CreateRerankResponses = {
+    /**
+     * The results, best first.
+     */
+    200: RerankResponse;
+};
+
+export type CreateRerankResponse = CreateRerankResponses[keyof CreateRerankResponses];
 
 export type ListModelRoutesData = {
     body?: never;
@@ -3086,6 +3649,91 @@ export type ListWorkspacesResponses = {
 
 export type ListWorkspacesResponse = ListWorkspacesResponses[keyof ListWorkspacesResponses];
 
+export type CreateWorkspaceData = {
+    body: CreateWorkspaceRequest;
+    headers?: {
+        /**
+         * Names this create. Within a day, the same request with the same value returns the same answer, with the header
+         * `Idempotent-Replayed: true`, and creates nothing.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: {
+        /**
+         * The organisation to act in. Needed only with an administrator's token that grants several. A body may name it instead.
+         */
+        organisation_id?: string;
+    };
+    url: '/v1/workspaces';
+};
+
+export type CreateWorkspaceErrors = {
+    /**
+     * - `validation_failed`: The request is not valid.
+     */
+    400: ErrorResponse;
+    /**
+     * - `api_key_invalid`: The gateway API key is missing or not valid.
+     * - `token_invalid`: The bearer token is not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * - `permission_denied`: The caller lacks a permission that this operation needs.
+     * - `tenant_mismatch`: The request names an organisation or workspace that the caller does not act for.
+     */
+    403: ErrorResponse;
+    /**
+     * - `request_timeout`: The request did not arrive in time.
+     */
+    408: ErrorResponse;
+    /**
+     * - `conflict`: The request conflicts with an existing resource.
+     * - `idempotency_key_in_use`: A request with this Idempotency-Key is in progress.
+     */
+    409: ErrorResponse;
+    /**
+     * - `payload_too_large`: The request body is too large.
+     */
+    413: ErrorResponse;
+    /**
+     * - `unsupported_media_type`: The request body must be JSON (content-type: application/json).
+     */
+    415: ErrorResponse;
+    /**
+     * - `idempotency_key_reused`: This Idempotency-Key belongs to another request.
+     */
+    422: ErrorResponse;
+    /**
+     * - `rate_limited`: The API key has reached its request rate limit.
+     */
+    429: ErrorResponse;
+    /**
+     * - `internal_error`: The gateway failed to handle the request.
+     */
+    500: ErrorResponse;
+    /**
+     * - `identity_provider_unavailable`: The identity provider could not be reached.
+     */
+    502: ErrorResponse;
+    /**
+     * - `store_unavailable`: A store that the gateway depends on is not available.
+     */
+    503: ErrorResponse;
+    /**
+     * Any other error. The description of this document lists all codes.
+     */
+    default: ErrorResponse;
+};
+
+export type CreateWorkspaceError = CreateWorkspaceErrors[keyof CreateWorkspaceErrors];
+
+export type CreateWorkspaceResponses = {
+    201: CreatedResource;
+};
+
+export type CreateWorkspaceResponse = CreateWorkspaceResponses[keyof CreateWorkspaceResponses];
+
 export type ListSecretReferencesData = {
     body?: never;
     path?: never;
@@ -3256,6 +3904,487 @@ export type TestSecretReferenceResponses = {
 };
 
 export type TestSecretReferenceResponse = TestSecretReferenceResponses[keyof TestSecretReferenceResponses];
+
+export type ListWebhooksData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Part of the name, or of what else names the resource, in any case.
+         */
+        search?: string;
+        /**
+         * Only endpoints of this workspace, by id or slug.
+         */
+        workspace_id?: string;
+        /**
+         * The field to sort by; with `-` before it, in descending order.
+         */
+        sort?: 'created_at' | '-created_at' | 'updated_at' | '-updated_at' | 'url' | '-url';
+        /**
+         * Only endpoints that receive events, or only those that are disabled.
+         */
+        status?: 'enabled' | 'disabled';
+        /**
+         * Only endpoints that name this type of events.
+         */
+        event?: 'usage_limit.threshold_reached' | 'usage_limit.exhausted' | 'usage_limit.reset' | 'usage_limit.groups_nearly_full' | 'api_key.expiring' | 'virtual_key.expiring' | 'virtual_key.credential_refused' | 'secret_reference.failed' | 'mcp_server.tools_changed' | 'webhook.disabled' | 'webhook.test' | '*';
+        /**
+         * The organisation to act in. Needed only with an administrator's token that grants several. A body may name it instead.
+         */
+        organisation_id?: string;
+        /**
+         * Number of the page, from 0.
+         */
+        current_page?: number;
+        /**
+         * Items on a page.
+         */
+        page_size?: number;
+    };
+    url: '/v1/webhooks';
+};
+
+export type ListWebhooksErrors = {
+    /**
+     * - `validation_failed`: The request is not valid.
+     */
+    400: ErrorResponse;
+    /**
+     * - `api_key_invalid`: The gateway API key is missing or not valid.
+     * - `token_invalid`: The bearer token is not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * - `permission_denied`: The caller lacks a permission that this operation needs.
+     * - `tenant_mismatch`: The request names an organisation or workspace that the caller does not act for.
+     */
+    403: ErrorResponse;
+    /**
+     * - `rate_limited`: The API key has reached its request rate limit.
+     */
+    429: ErrorResponse;
+    /**
+     * - `internal_error`: The gateway failed to handle the request.
+     */
+    500: ErrorResponse;
+    /**
+     * - `identity_provider_unavailable`: The identity provider could not be reached.
+     */
+    502: ErrorResponse;
+    /**
+     * - `store_unavailable`: A store that the gateway depends on is not available.
+     */
+    503: ErrorResponse;
+    /**
+     * Any other error. The description of this document lists all codes.
+     */
+    default: ErrorResponse;
+};
+
+export type ListWebhooksError = ListWebhooksErrors[keyof ListWebhooksErrors];
+
+export type ListWebhooksResponses = {
+    200: WebhookEndpointList;
+};
+
+export type ListWebhooksResponse = ListWebhooksResponses[keyof ListWebhooksResponses];
+
+export type CreateWebhookData = {
+    body: CreateWebhookEndpointRequest;
+    headers?: {
+        /**
+         * Names this create. Within a day, the same request with the same value returns the same answer, with the header
+         * `Idempotent-Replayed: true`, and creates nothing.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: {
+        /**
+         * The organisation to act in. Needed only with an administrator's token that grants several. A body may name it instead.
+         */
+        organisation_id?: string;
+    };
+    url: '/v1/webhooks';
+};
+
+export type CreateWebhookErrors = {
+    /**
+     * - `validation_failed`: The request is not valid.
+     */
+    400: ErrorResponse;
+    /**
+     * - `api_key_invalid`: The gateway API key is missing or not valid.
+     * - `token_invalid`: The bearer token is not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * - `permission_denied`: The caller lacks a permission that this operation needs.
+     * - `tenant_mismatch`: The request names an organisation or workspace that the caller does not act for.
+     */
+    403: ErrorResponse;
+    /**
+     * - `request_timeout`: The request did not arrive in time.
+     */
+    408: ErrorResponse;
+    /**
+     * - `idempotency_key_in_use`: A request with this Idempotency-Key is in progress.
+     */
+    409: ErrorResponse;
+    /**
+     * - `payload_too_large`: The request body is too large.
+     */
+    413: ErrorResponse;
+    /**
+     * - `unsupported_media_type`: The request body must be JSON (content-type: application/json).
+     */
+    415: ErrorResponse;
+    /**
+     * - `idempotency_key_reused`: This Idempotency-Key belongs to another request.
+     */
+    422: ErrorResponse;
+    /**
+     * - `rate_limited`: The API key has reached its request rate limit.
+     */
+    429: ErrorResponse;
+    /**
+     * - `internal_error`: The gateway failed to handle the request.
+     */
+    500: ErrorResponse;
+    /**
+     * - `identity_provider_unavailable`: The identity provider could not be reached.
+     */
+    502: ErrorResponse;
+    /**
+     * - `store_unavailable`: A store that the gateway depends on is not available.
+     */
+    503: ErrorResponse;
+    /**
+     * Any other error. The description of this document lists all codes.
+     */
+    default: ErrorResponse;
+};
+
+export type CreateWebhookError = CreateWebhookErrors[keyof CreateWebhookErrors];
+
+export type CreateWebhookResponses = {
+    201: CreatedWebhookEndpoint;
+};
+
+export type CreateWebhookResponse = CreateWebhookResponses[keyof CreateWebhookResponses];
+
+export type DeleteWebhookData = {
+    body?: never;
+    path: {
+        /**
+         * The id of the webhook.
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * The organisation to act in. Needed only with an administrator's token that grants several. A body may name it instead.
+         */
+        organisation_id?: string;
+    };
+    url: '/v1/webhooks/{id}';
+};
+
+export type DeleteWebhookErrors = {
+    /**
+     * - `validation_failed`: The request is not valid.
+     */
+    400: ErrorResponse;
+    /**
+     * - `api_key_invalid`: The gateway API key is missing or not valid.
+     * - `token_invalid`: The bearer token is not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * - `permission_denied`: The caller lacks a permission that this operation needs.
+     * - `tenant_mismatch`: The request names an organisation or workspace that the caller does not act for.
+     */
+    403: ErrorResponse;
+    /**
+     * - `not_found`: The resource does not exist.
+     */
+    404: ErrorResponse;
+    /**
+     * - `rate_limited`: The API key has reached its request rate limit.
+     */
+    429: ErrorResponse;
+    /**
+     * - `internal_error`: The gateway failed to handle the request.
+     */
+    500: ErrorResponse;
+    /**
+     * - `identity_provider_unavailable`: The identity provider could not be reached.
+     */
+    502: ErrorResponse;
+    /**
+     * - `store_unavailable`: A store that the gateway depends on is not available.
+     */
+    503: ErrorResponse;
+    /**
+     * Any other error. The description of this document lists all codes.
+     */
+    default: ErrorResponse;
+};
+
+export type DeleteWebhookError = DeleteWebhookErrors[keyof DeleteWebhookErrors];
+
+export type DeleteWebhookResponses = {
+    204: void;
+};
+
+export type DeleteWebhookResponse = DeleteWebhookResponses[keyof DeleteWebhookResponses];
+
+export type TestWebhookData = {
+    body?: EmptyRequest;
+    path: {
+        /**
+         * The id of the webhook.
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * The organisation to act in. Needed only with an administrator's token that grants several. A body may name it instead.
+         */
+        organisation_id?: string;
+    };
+    url: '/v1/webhooks/{id}/test';
+};
+
+export type TestWebhookErrors = {
+    /**
+     * - `validation_failed`: The request is not valid.
+     */
+    400: ErrorResponse;
+    /**
+     * - `api_key_invalid`: The gateway API key is missing or not valid.
+     * - `token_invalid`: The bearer token is not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * - `permission_denied`: The caller lacks a permission that this operation needs.
+     * - `tenant_mismatch`: The request names an organisation or workspace that the caller does not act for.
+     */
+    403: ErrorResponse;
+    /**
+     * - `not_found`: The resource does not exist.
+     */
+    404: ErrorResponse;
+    /**
+     * - `request_timeout`: The request did not arrive in time.
+     */
+    408: ErrorResponse;
+    /**
+     * - `conflict`: The request conflicts with an existing resource.
+     */
+    409: ErrorResponse;
+    /**
+     * - `payload_too_large`: The request body is too large.
+     */
+    413: ErrorResponse;
+    /**
+     * - `unsupported_media_type`: The request body must be JSON (content-type: application/json).
+     */
+    415: ErrorResponse;
+    /**
+     * - `rate_limited`: The API key has reached its request rate limit.
+     */
+    429: ErrorResponse;
+    /**
+     * - `internal_error`: The gateway failed to handle the request.
+     */
+    500: ErrorResponse;
+    /**
+     * - `identity_provider_unavailable`: The identity provider could not be reached.
+     */
+    502: ErrorResponse;
+    /**
+     * - `store_unavailable`: A store that the gateway depends on is not available.
+     */
+    503: ErrorResponse;
+    /**
+     * Any other error. The description of this document lists all codes.
+     */
+    default: ErrorResponse;
+};
+
+export type TestWebhookError = TestWebhookErrors[keyof TestWebhookErrors];
+
+export type TestWebhookResponses = {
+    202: WebhookDelivery;
+};
+
+export type TestWebhookResponse = TestWebhookResponses[keyof TestWebhookResponses];
+
+export type ListWebhookDeliveriesData = {
+    body?: never;
+    path: {
+        /**
+         * The id of the webhook.
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * Only deliveries of this status.
+         */
+        status?: 'pending' | 'succeeded' | 'failed';
+        /**
+         * Number of the page, from 0.
+         */
+        current_page?: number;
+        /**
+         * Items on a page.
+         */
+        page_size?: number;
+        /**
+         * The organisation to act in. Needed only with an administrator's token that grants several. A body may name it instead.
+         */
+        organisation_id?: string;
+    };
+    url: '/v1/webhooks/{id}/deliveries';
+};
+
+export type ListWebhookDeliveriesErrors = {
+    /**
+     * - `validation_failed`: The request is not valid.
+     */
+    400: ErrorResponse;
+    /**
+     * - `api_key_invalid`: The gateway API key is missing or not valid.
+     * - `token_invalid`: The bearer token is not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * - `permission_denied`: The caller lacks a permission that this operation needs.
+     * - `tenant_mismatch`: The request names an organisation or workspace that the caller does not act for.
+     */
+    403: ErrorResponse;
+    /**
+     * - `not_found`: The resource does not exist.
+     */
+    404: ErrorResponse;
+    /**
+     * - `rate_limited`: The API key has reached its request rate limit.
+     */
+    429: ErrorResponse;
+    /**
+     * - `internal_error`: The gateway failed to handle the request.
+     */
+    500: ErrorResponse;
+    /**
+     * - `identity_provider_unavailable`: The identity provider could not be reached.
+     */
+    502: ErrorResponse;
+    /**
+     * - `store_unavailable`: A store that the gateway depends on is not available.
+     */
+    503: ErrorResponse;
+    /**
+     * Any other error. The description of this document lists all codes.
+     */
+    default: ErrorResponse;
+};
+
+export type ListWebhookDeliveriesError = ListWebhookDeliveriesErrors[keyof ListWebhookDeliveriesErrors];
+
+export type ListWebhookDeliveriesResponses = {
+    200: WebhookDeliveryList;
+};
+
+export type ListWebhookDeliveriesResponse = ListWebhookDeliveriesResponses[keyof ListWebhookDeliveriesResponses];
+
+export type RedeliverWebhookData = {
+    body?: EmptyRequest;
+    path: {
+        /**
+         * The id of the webhook.
+         */
+        id: string;
+        /**
+         * The id of the delivery.
+         */
+        delivery_id: string;
+    };
+    query?: {
+        /**
+         * The organisation to act in. Needed only with an administrator's token that grants several. A body may name it instead.
+         */
+        organisation_id?: string;
+    };
+    url: '/v1/webhooks/{id}/deliveries/{delivery_id}/redeliver';
+};
+
+export type RedeliverWebhookErrors = {
+    /**
+     * - `validation_failed`: The request is not valid.
+     */
+    400: ErrorResponse;
+    /**
+     * - `api_key_invalid`: The gateway API key is missing or not valid.
+     * - `token_invalid`: The bearer token is not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * - `permission_denied`: The caller lacks a permission that this operation needs.
+     * - `tenant_mismatch`: The request names an organisation or workspace that the caller does not act for.
+     */
+    403: ErrorResponse;
+    /**
+     * - `not_found`: The resource does not exist.
+     */
+    404: ErrorResponse;
+    /**
+     * - `request_timeout`: The request did not arrive in time.
+     */
+    408: ErrorResponse;
+    /**
+     * - `conflict`: The request conflicts with an existing resource.
+     */
+    409: ErrorResponse;
+    /**
+     * - `payload_too_large`: The request body is too large.
+     */
+    413: ErrorResponse;
+    /**
+     * - `unsupported_media_type`: The request body must be JSON (content-type: application/json).
+     */
+    415: ErrorResponse;
+    /**
+     * - `rate_limited`: The API key has reached its request rate limit.
+     */
+    429: ErrorResponse;
+    /**
+     * - `internal_error`: The gateway failed to handle the request.
+     */
+    500: ErrorResponse;
+    /**
+     * - `identity_provider_unavailable`: The identity provider could not be reached.
+     */
+    502: ErrorResponse;
+    /**
+     * - `store_unavailable`: A store that the gateway depends on is not available.
+     */
+    503: ErrorResponse;
+    /**
+     * Any other error. The description of this document lists all codes.
+     */
+    default: ErrorResponse;
+};
+
+export type RedeliverWebhookError = RedeliverWebhookErrors[keyof RedeliverWebhookErrors];
+
+export type RedeliverWebhookResponses = {
+    202: WebhookDelivery;
+};
+
+export type RedeliverWebhookResponse = RedeliverWebhookResponses[keyof RedeliverWebhookResponses];
 
 export type ListUsageLimitsData = {
     body?: never;
@@ -3649,6 +4778,89 @@ export type RetrieveUsageLimitResponses = {
 };
 
 export type RetrieveUsageLimitResponse = RetrieveUsageLimitResponses[keyof RetrieveUsageLimitResponses];
+
+export type UpdateUsageLimitData = {
+    body?: UpdateUsageLimitRequest;
+    path: {
+        /**
+         * The id or slug of the usage limit.
+         */
+        ref: string;
+    };
+    query?: {
+        /**
+         * The organisation to act in. Needed only with an administrator's token that grants several. A body may name it instead.
+         */
+        organisation_id?: string;
+    };
+    url: '/v1/policies/usage-limits/{ref}';
+};
+
+export type UpdateUsageLimitErrors = {
+    /**
+     * - `validation_failed`: The request is not valid.
+     */
+    400: ErrorResponse;
+    /**
+     * - `api_key_invalid`: The gateway API key is missing or not valid.
+     * - `token_invalid`: The bearer token is not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * - `permission_denied`: The caller lacks a permission that this operation needs.
+     * - `tenant_mismatch`: The request names an organisation or workspace that the caller does not act for.
+     */
+    403: ErrorResponse;
+    /**
+     * - `not_found`: The resource does not exist.
+     */
+    404: ErrorResponse;
+    /**
+     * - `request_timeout`: The request did not arrive in time.
+     */
+    408: ErrorResponse;
+    /**
+     * - `conflict`: The request conflicts with an existing resource.
+     */
+    409: ErrorResponse;
+    /**
+     * - `payload_too_large`: The request body is too large.
+     */
+    413: ErrorResponse;
+    /**
+     * - `unsupported_media_type`: The request body must be JSON (content-type: application/json).
+     */
+    415: ErrorResponse;
+    /**
+     * - `rate_limited`: The API key has reached its request rate limit.
+     */
+    429: ErrorResponse;
+    /**
+     * - `internal_error`: The gateway failed to handle the request.
+     */
+    500: ErrorResponse;
+    /**
+     * - `identity_provider_unavailable`: The identity provider could not be reached.
+     */
+    502: ErrorResponse;
+    /**
+     * - `store_unavailable`: A store that the gateway depends on is not available.
+     * - `usage_limit_unreadable`: A usage limit that applies cannot be read, so it cannot be enforced.
+     */
+    503: ErrorResponse;
+    /**
+     * Any other error. The description of this document lists all codes.
+     */
+    default: ErrorResponse;
+};
+
+export type UpdateUsageLimitError = UpdateUsageLimitErrors[keyof UpdateUsageLimitErrors];
+
+export type UpdateUsageLimitResponses = {
+    200: UsageLimit;
+};
+
+export type UpdateUsageLimitResponse = UpdateUsageLimitResponses[keyof UpdateUsageLimitResponses];
 
 export type ListUsageLimitEntitiesData = {
     body?: never;
@@ -5331,6 +6543,88 @@ export type TestMcpServerResponses = {
 };
 
 export type TestMcpServerResponse = TestMcpServerResponses[keyof TestMcpServerResponses];
+
+export type PreviewMcpServerHeadersData = {
+    body?: EmptyRequest;
+    path: {
+        /**
+         * The id or slug of the MCP server.
+         */
+        ref: string;
+    };
+    query?: {
+        /**
+         * The organisation to act in. Needed only with an administrator's token that grants several. A body may name it instead.
+         */
+        organisation_id?: string;
+    };
+    url: '/v1/mcp-servers/{ref}/preview-headers';
+};
+
+export type PreviewMcpServerHeadersErrors = {
+    /**
+     * - `validation_failed`: The request is not valid.
+     */
+    400: ErrorResponse;
+    /**
+     * - `api_key_invalid`: The gateway API key is missing or not valid.
+     * - `token_invalid`: The bearer token is not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * - `permission_denied`: The caller lacks a permission that this operation needs.
+     * - `tenant_mismatch`: The request names an organisation or workspace that the caller does not act for.
+     */
+    403: ErrorResponse;
+    /**
+     * - `not_found`: The resource does not exist.
+     */
+    404: ErrorResponse;
+    /**
+     * - `request_timeout`: The request did not arrive in time.
+     */
+    408: ErrorResponse;
+    /**
+     * - `conflict`: The request conflicts with an existing resource.
+     */
+    409: ErrorResponse;
+    /**
+     * - `payload_too_large`: The request body is too large.
+     */
+    413: ErrorResponse;
+    /**
+     * - `unsupported_media_type`: The request body must be JSON (content-type: application/json).
+     */
+    415: ErrorResponse;
+    /**
+     * - `rate_limited`: The API key has reached its request rate limit.
+     */
+    429: ErrorResponse;
+    /**
+     * - `internal_error`: The gateway failed to handle the request.
+     */
+    500: ErrorResponse;
+    /**
+     * - `identity_provider_unavailable`: The identity provider could not be reached.
+     */
+    502: ErrorResponse;
+    /**
+     * - `store_unavailable`: A store that the gateway depends on is not available.
+     */
+    503: ErrorResponse;
+    /**
+     * Any other error. The description of this document lists all codes.
+     */
+    default: ErrorResponse;
+};
+
+export type PreviewMcpServerHeadersError = PreviewMcpServerHeadersErrors[keyof PreviewMcpServerHeadersErrors];
+
+export type PreviewMcpServerHeadersResponses = {
+    200: HeadersPreview;
+};
+
+export type PreviewMcpServerHeadersResponse = PreviewMcpServerHeadersResponses[keyof PreviewMcpServerHeadersResponses];
 
 export type ListMcpServerCallsData = {
     body?: never;

@@ -3,6 +3,7 @@ import { type ReactNode } from 'react';
 import { cn } from '../lib/cn';
 import { whole } from '../lib/format';
 import type { Failure } from '../lib/session';
+import { CsvButton, type CsvSource } from './csv-button';
 import { Empty, ErrorNote, Loading } from './states';
 import { Button } from './ui/button';
 
@@ -26,10 +27,12 @@ interface TableProps<Row> {
   /** From 0. */
   readonly page: number;
   readonly onPage: (page: number) => void;
+  /** Where all of it can be downloaded. */
+  readonly csv?: CsvSource;
 }
 
 /** One page of a list of the gateway, with the states of loading, failure and nothing there. */
-export function Table<Row>({ caption, columns, query, keyOf, empty, page, onPage }: TableProps<Row>) {
+export function Table<Row>({ caption, columns, query, keyOf, empty, page, onPage, csv }: TableProps<Row>) {
   if (query.isPending) return <Loading />;
   if (query.isError) return <ErrorNote error={query.error} onRetry={() => void query.refetch()} />;
   const { data: rows, total } = query.data;
@@ -61,7 +64,10 @@ export function Table<Row>({ caption, columns, query, keyOf, empty, page, onPage
           </tbody>
         </table>
       </div>
-      <Pages total={total} page={page} onPage={onPage} />
+      <footer className="flex flex-wrap items-center justify-end gap-3 border-t border-line px-4 py-2 empty:hidden">
+        {csv !== undefined && <CsvButton {...csv} />}
+        <Pages total={total} page={page} onPage={onPage} />
+      </footer>
     </>
   );
 }
@@ -74,7 +80,7 @@ function Pages({ total, page, onPage }: { total: number; page: number; onPage: (
   const last = Math.max(0, Math.ceil(total / PAGE_SIZE) - 1);
   if (last === 0) return null;
   return (
-    <nav aria-label="Pages" className="flex items-center justify-end gap-2 border-t border-line px-4 py-2 text-muted">
+    <nav aria-label="Pages" className="flex items-center gap-2 text-muted">
       <span>
         {whole(page * PAGE_SIZE + 1)}–{whole(Math.min(total, (page + 1) * PAGE_SIZE))} of {whole(total)}
       </span>

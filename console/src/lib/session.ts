@@ -41,7 +41,8 @@ export function setUpClient(): void {
   client.interceptors.error.use((error, response) => toApiError(error, response));
 }
 
-function toApiError(error: unknown, response: Response | undefined): ApiError {
+/** What the gateway said of a refused request. */
+export function toApiError(error: unknown, response: Response | undefined): ApiError {
   const traceId = response?.headers.get('x-gateway-trace-id') ?? null;
   const status = response?.status ?? 0;
   if (isErrorResponse(error)) return new ApiError(status, error.error, traceId);
@@ -52,6 +53,11 @@ function toApiError(error: unknown, response: Response | undefined): ApiError {
 
 function isErrorResponse(value: unknown): value is ErrorResponse {
   return typeof value === 'object' && value !== null && 'error' in value && typeof value.error === 'object';
+}
+
+/** For changes that the generated client does not make. */
+export function csrfHeaders(): Readonly<Record<string, string>> {
+  return csrfToken === undefined ? {} : { [CSRF_HEADER]: csrfToken };
 }
 
 export interface LoggedIn {

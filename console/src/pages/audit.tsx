@@ -29,6 +29,7 @@ export function AuditPage() {
           empty="No change here."
           page={list.page}
           onPage={list.onPage}
+          csv={{ path: '/v1/audit-logs', query: { search: list.search } }}
         />
       </Card>
       {shown !== undefined && <Entry entry={shown} onClose={() => setShown(undefined)} />}

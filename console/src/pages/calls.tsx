@@ -44,6 +44,7 @@ export function CallsPage() {
           empty="No such call in the last days."
           page={list.page}
           onPage={list.onPage}
+          csv={{ path: '/v1/logs', query: { search: list.search, status_class: statusClass } }}
         />
       </Card>
     </Page>

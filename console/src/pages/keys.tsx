@@ -55,6 +55,7 @@ export function KeysPage() {
           empty="No key here."
           page={list.page}
           onPage={list.onPage}
+          csv={{ path: '/v1/api-keys', query: { search: list.search, status } }}
         />
       </Card>
       {isCreating && <NewKey onClose={() => setCreating(false)} />}

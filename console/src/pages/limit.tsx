@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { listUsageLimitEntitiesOptions, retrieveUsageLimitOptions } from '../api/@tanstack/react-query.gen';
-import { archiveUsageLimit, resetUsageLimitEntity } from '../api/sdk.gen';
+import { archiveUsageLimit, resetUsageLimitEntity, updateUsageLimit } from '../api/sdk.gen';
 import type { UsageEntity, UsageLimit } from '../api/types.gen';
 import { Confirm } from '../components/confirm';
 import { ListTools } from '../components/list-tools';
@@ -43,6 +43,12 @@ function Groups({ limit }: { readonly limit: UsageLimit }) {
     refetchInterval: REFRESH_MS,
     placeholderData: (previous) => previous,
   });
+  const queries = useQueryClient();
+  const strict = useMutation({
+    mutationFn: () =>
+      updateUsageLimit({ path: { ref: limit.id }, body: { enforcement: 'strict' }, throwOnError: true }),
+    onSuccess: () => queries.invalidateQueries(),
+  });
   const name = limit.name ?? limit.slug;
   return (
     <Page
@@ -57,6 +63,19 @@ function Groups({ limit }: { readonly limit: UsageLimit }) {
         )
       }
     >
+      {limit.status === 'active' && limit.enforcement === 'monitor' && (
+        <Card className="flex flex-wrap items-center justify-between gap-3 p-4">
+          <p>
+            <Badge>monitors</Badge> This limit counts and refuses nothing. When its figures look right, make it strict.
+          </p>
+          {may('policies.update') && (
+            <Button kind="main" disabled={strict.isPending} onClick={() => strict.mutate()}>
+              Make strict
+            </Button>
+          )}
+        </Card>
+      )}
+      {strict.isError && <ErrorNote error={strict.error} />}
       <ListTools list={list} label="State" value={status ?? ''} options={CHOICES} />
       <Card>
         <Table
@@ -67,6 +86,7 @@ function Groups({ limit }: { readonly limit: UsageLimit }) {
           empty="No call has counted against this limit yet."
           page={list.page}
           onPage={list.onPage}
+          csv={{ path: `/v1/policies/usage-limits/${limit.id}/entities`, query: { search: list.search, status } }}
         />
       </Card>
       {isArchiving && (

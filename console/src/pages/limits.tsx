@@ -103,6 +103,7 @@ export function LimitsPage() {
           empty="No limit here. Without one, nothing bounds what calls cost."
           page={list.page}
           onPage={list.onPage}
+          csv={{ path: '/v1/policies/usage-limits', query: { search: list.search } }}
         />
       </Card>
       {isCreating && <NewLimit onClose={() => setCreating(false)} />}

@@ -16,6 +16,7 @@ import { Card } from '../components/ui/card';
 import { dateTime, fromNow } from '../lib/format';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
+import { HeadersPreview } from './headers-preview';
 
 const REFRESH_MS = 5_000;
 const MAX_TOOLS = 100;
@@ -43,6 +44,7 @@ export function McpServerPage() {
   return (
     <Page title={name} intro={<span className="font-mono text-xs break-all">{url}</span>}>
       <Calls serverId={ref} />
+      <HeadersPreview serverId={ref} />
       <Tools serverId={ref} mayChange={may('mcp_servers.update')} />
     </Page>
   );
@@ -69,6 +71,7 @@ function Calls({ serverId }: { readonly serverId: string }) {
         empty="No such call."
         page={list.page}
         onPage={list.onPage}
+        csv={{ path: `/v1/mcp-servers/${serverId}/calls`, query: { search: list.search, outcome } }}
       />
     </Card>
   );

@@ -1,5 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { Plus } from 'lucide-react';
+import { useState } from 'react';
 import { listMcpServersOptions } from '../api/@tanstack/react-query.gen';
 import { testMcpServer } from '../api/sdk.gen';
 import type { McpServer } from '../api/types.gen';
@@ -10,16 +12,29 @@ import { Button } from '../components/ui/button';
 import { Card } from '../components/ui/card';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
+import { NewMcpServer } from './new-mcp-server';
 
 export function McpPage() {
   const { may } = useLogin();
   const list = useListSearch();
+  const [isCreating, setCreating] = useState(false);
   const servers = useQuery({
     ...listMcpServersOptions({ query: list.paging }),
     placeholderData: (previous) => previous,
   });
   return (
-    <Page title="MCP servers" intro="Servers that clients reach through the gateway, which says who the user is.">
+    <Page
+      title="MCP servers"
+      intro="Servers that clients reach through the gateway, which says who the user is."
+      actions={
+        may('mcp_servers.create') && (
+          <Button kind="main" onClick={() => setCreating(true)}>
+            <Plus aria-hidden className="size-4" />
+            New server
+          </Button>
+        )
+      }
+    >
       <SearchBox value={list.search ?? ''} onSearch={list.onSearch} />
       <Card>
         <Table
@@ -27,11 +42,13 @@ export function McpPage() {
           columns={columns(may('mcp_servers.read'))}
           query={servers}
           keyOf={({ id }) => id}
-          empty="No MCP server. POST /v1/mcp-servers adds one."
+          empty="No MCP server yet."
           page={list.page}
           onPage={list.onPage}
+          csv={{ path: '/v1/mcp-servers', query: { search: list.search } }}
         />
       </Card>
+      {isCreating && <NewMcpServer onClose={() => setCreating(false)} />}
     </Page>
   );
 }

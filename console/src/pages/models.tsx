@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { listModelRoutesOptions, retrieveModelRouteHealthOptions } from '../api/@tanstack/react-query.gen';
-import type { ModelRoute, TargetHealth } from '../api/types.gen';
+import type { ModelRoute, ModelTarget, TargetHealth } from '../api/types.gen';
 import { Page, SearchBox } from '../components/page';
 import { type Column, Table } from '../components/table';
 import { Badge, type Tone } from '../components/ui/badge';
@@ -33,6 +33,7 @@ export function ModelsPage() {
           empty="No model route. Calls name a model as @virtual-key/model."
           page={list.page}
           onPage={list.onPage}
+          csv={{ path: '/v1/model-routes', query: { search: list.search } }}
         />
       </Card>
     </Page>
@@ -74,6 +75,26 @@ function Targets({ targets }: { readonly targets: readonly string[] }) {
   );
 }
 
+/** Which calls a target takes; nothing for one that takes all. */
+function Terms({ target }: { readonly target: ModelTarget | undefined }) {
+  const terms = target === undefined ? [] : termsOf(target);
+  if (terms.length === 0) return null;
+  return <span className="text-xs break-words text-muted">{terms.join(' · ')}</span>;
+}
+
+function termsOf(target: ModelTarget): readonly string[] {
+  const { weight, order, conditions, min_estimated_tokens: least, max_estimated_tokens: most } = target;
+  const { min_budget_left: budget } = target;
+  return [
+    ...(order > 0 ? [`order ${order}`] : []),
+    ...(weight === null ? [] : [`weight ${weight}`]),
+    ...conditions.map(({ key, value }) => `${key} is ${[value].flat().join(' or ')}`),
+    ...(least === null ? [] : [`from ${whole(least)} tokens`]),
+    ...(most === null ? [] : [`up to ${whole(most)} tokens`]),
+    ...(budget === null ? [] : [`while ${percent(budget, 1)} of the budget is left`]),
+  ];
+}
+
 const STATES: Readonly<Record<TargetHealth['state'], readonly [Tone, string]>> = {
   closed: ['good', 'healthy'],
   open: ['bad', 'pauses'],
@@ -98,6 +119,7 @@ function Health({ route }: { readonly route: ModelRoute }) {
               {word}
               {target.until !== null && `, ${fromNow(target.until)}`}
             </Badge>
+            <Terms target={route.targets.find((one) => nameOf(one) === nameOf(target))} />
             {target.calls > 0 && (
               <span className="text-xs text-muted">
                 {percent(target.failures, target.calls)} of {whole(target.calls)} calls failed lately

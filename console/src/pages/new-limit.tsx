@@ -1,19 +1,16 @@
 import { zodResolver } from '@hookform/resolvers/zod';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useForm } from 'react-hook-form';
 import { z } from 'zod';
-import { retrieveUsageReportOptions } from '../api/@tanstack/react-query.gen';
 import { createUsageLimit } from '../api/sdk.gen';
 import { ErrorNote } from '../components/states';
 import { Button } from '../components/ui/button';
 import { Dialog } from '../components/ui/dialog';
 import { Field, Input, Select } from '../components/ui/field';
-import { dollars, whole } from '../lib/format';
+import { LimitPreview } from './limit-preview';
 
 const CONDITIONS = ['model', 'provider', 'virtual_key', 'api_key', 'workspace_id', 'endpoint'] as const;
 const GROUPS = ['api_key', 'workspace_id', 'model', 'metadata._user'] as const;
-const DAYS = 30;
-const DAY_SECONDS = 86_400;
 
 const schema = z.object({
   name: z.string().min(1, 'A limit needs a name.').max(255),
@@ -26,7 +23,7 @@ const schema = z.object({
   enforcement: z.enum(['strict', 'monitor']),
 });
 
-/** Makes a limit, and says beside it what calls used lately. */
+/** Makes a limit, and shows beside it what it would have done to the calls of the last days. */
 export function NewLimit({ onClose }: { readonly onClose: () => void }) {
   const queries = useQueryClient();
   const form = useForm({
@@ -59,7 +56,15 @@ export function NewLimit({ onClose }: { readonly onClose: () => void }) {
     },
   });
   const { errors } = form.formState;
-  const [type, enforcement] = form.watch(['type', 'enforcement']);
+  const [type, enforcement, cap, reset, condition, value, group] = form.watch([
+    'type',
+    'enforcement',
+    'credit_limit',
+    'reset',
+    'condition',
+    'value',
+    'group',
+  ]);
   return (
     <Dialog title="New limit" onClose={onClose}>
       <form
@@ -129,7 +134,7 @@ export function NewLimit({ onClose }: { readonly onClose: () => void }) {
             </Select>
           )}
         </Field>
-        <LatelyUsed type={type} />
+        <LimitPreview draft={{ type, cap: Number(cap) || 0, reset, condition, value, group }} />
         {created.isError && <ErrorNote error={created.error} />}
         <footer className="flex justify-end gap-2">
           <Button onClick={onClose}>Cancel</Button>
@@ -139,19 +144,5 @@ export function NewLimit({ onClose }: { readonly onClose: () => void }) {
         </footer>
       </form>
     </Dialog>
-  );
-}
-
-/** What all calls used in the last days, to compare a cap with. */
-function LatelyUsed({ type }: { readonly type: 'cost' | 'tokens' }) {
-  const now = Math.floor(Date.now() / 1_000);
-  const from = now - (now % DAY_SECONDS) - (DAYS - 1) * DAY_SECONDS;
-  const report = useQuery(retrieveUsageReportOptions({ query: { from, bucket: 'none' } }));
-  if (!report.isSuccess) return null;
-  const used = report.data.data[0]?.[type] ?? 0;
-  return (
-    <p className="rounded-md bg-raised p-3 text-muted">
-      In the last {DAYS} days all calls together used {type === 'cost' ? dollars(used) : `${whole(used)} tokens`}.
-    </p>
   );
 }

@@ -1,13 +1,15 @@
 import { zodResolver } from '@hookform/resolvers/zod';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useForm } from 'react-hook-form';
 import { z } from 'zod';
+import { listSecretReferencesOptions } from '../api/@tanstack/react-query.gen';
 import { createVirtualKey, testVirtualKey } from '../api/sdk.gen';
 import type { Provider } from '../api/types.gen';
 import { ErrorNote } from '../components/states';
 import { Button } from '../components/ui/button';
 import { Dialog } from '../components/ui/dialog';
 import { Field, Input, Select } from '../components/ui/field';
+import { useLogin } from '../lib/login-context';
 
 /** What the form asks for beside the key. Providers with more options are set up through the API. */
 const PROVIDERS: readonly (readonly [Provider, string, 'address' | 'key only' | 'nothing'])[] = [
@@ -41,9 +43,10 @@ const schema = z
       .or(z.literal('')),
     provider: z.string(),
     key: z.string(),
+    reference: z.string(),
     baseUrl: z.string(),
   })
-  .refine(({ provider, key }) => KEY_OPTIONAL.has(provider) || key !== '', {
+  .refine(({ provider, key, reference }) => KEY_OPTIONAL.has(provider) || key !== '' || reference !== '', {
     path: ['key'],
     message: 'The provider needs a key.',
   })
@@ -54,19 +57,27 @@ const schema = z
 
 export function NewVirtualKey({ onClose }: { readonly onClose: () => void }) {
   const queries = useQueryClient();
+  const { may } = useLogin();
+  const mayRefer = may('secret_references.list') && may('secret_references.use');
+  const references = useQuery({
+    ...listSecretReferencesOptions({ query: { page_size: 100 } }),
+    enabled: mayRefer,
+  });
   const form = useForm({
     resolver: zodResolver(schema),
-    defaultValues: { name: '', slug: '', provider: 'openai', key: '', baseUrl: '' },
+    defaultValues: { name: '', slug: '', provider: 'openai', key: '', reference: '', baseUrl: '' },
   });
   const created = useMutation({
-    mutationFn: async ({ name, slug, provider, key, baseUrl }: z.output<typeof schema>) => {
+    mutationFn: async ({ name, slug, provider, key, reference, baseUrl }: z.output<typeof schema>) => {
       const [known] = PROVIDERS.find(([id]) => id === provider) ?? [];
       if (known === undefined) throw new Error('There is no such provider.');
       const body = {
         name,
         provider: known,
         ...(slug !== '' && { slug }),
-        ...(key !== '' && { key }),
+        ...(reference === ''
+          ? key !== '' && { key }
+          : { secret_mappings: [{ target_field: 'key', secret_reference_id: reference }] }),
         ...(asks(provider) === 'address' && baseUrl !== '' && { config: { base_url: baseUrl } }),
       };
       const { data } = await createVirtualKey({ body, throwOnError: true });
@@ -92,7 +103,7 @@ export function NewVirtualKey({ onClose }: { readonly onClose: () => void }) {
     );
   }
   const { errors } = form.formState;
-  const provider = form.watch('provider');
+  const [provider, reference] = form.watch(['provider', 'reference']);
   return (
     <Dialog title="New virtual key" onClose={onClose}>
       <form
@@ -131,7 +142,21 @@ export function NewVirtualKey({ onClose }: { readonly onClose: () => void }) {
             {(tie) => <Input {...tie} {...form.register('baseUrl')} placeholder="http://127.0.0.1:11434/v1" />}
           </Field>
         )}
-        {asks(provider) !== 'nothing' && (
+        {asks(provider) !== 'nothing' && mayRefer && (
+          <Field label="Where the key is" hint="A referenced key stays in the secret manager, and is read there.">
+            {(tie) => (
+              <Select {...tie} {...form.register('reference')}>
+                <option value="">I type it here</option>
+                {references.data?.data.map(({ id, name, manager_type: manager }) => (
+                  <option key={id} value={id}>
+                    {name} ({manager})
+                  </option>
+                ))}
+              </Select>
+            )}
+          </Field>
+        )}
+        {asks(provider) !== 'nothing' && reference === '' && (
           <Field
             label="Key of the provider"
             error={errors.key?.message}

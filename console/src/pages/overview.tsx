@@ -67,8 +67,8 @@ export function OverviewPage() {
         {grouped.isError && <ErrorNote error={grouped.error} onRetry={() => void grouped.refetch()} />}
         {grouped.isSuccess && overview.isSuccess && (
           <>
-            {grouped.data.data.length === 0 ? (
-              <Empty>No call in the last seven days.</Empty>
+            {grouped.data.data.every(({ cost }) => cost === 0) ? (
+              <Empty>No call that cost anything in the last seven days.</Empty>
             ) : (
               <GroupedCost periods={grouped.data.data} groups={overview.data.groups[group]} group={group} />
             )}

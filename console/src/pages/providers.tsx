@@ -1,9 +1,14 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
-import { listSecretReferencesOptions, listVirtualKeysOptions } from '../api/@tanstack/react-query.gen';
+import {
+  listMcpServersOptions,
+  listModelRoutesOptions,
+  listSecretReferencesOptions,
+  listVirtualKeysOptions,
+} from '../api/@tanstack/react-query.gen';
 import { deleteVirtualKey, testSecretReference, testVirtualKey } from '../api/sdk.gen';
-import type { SecretReference, VirtualKey } from '../api/types.gen';
+import type { ModelRoute, SecretReference, VirtualKey } from '../api/types.gen';
 import { Confirm } from '../components/confirm';
 import { Page, SearchBox } from '../components/page';
 import { type Column, Table } from '../components/table';
@@ -47,6 +52,7 @@ export function ProvidersPage() {
           empty="No virtual key yet. Make one to send calls to a provider."
           page={list.page}
           onPage={list.onPage}
+          csv={{ path: '/v1/virtual-keys', query: { search: list.search } }}
         />
       </Card>
       {may('secret_references.list') && <SecretReferences mayTest={may('secret_references.read')} />}
@@ -169,6 +175,7 @@ function SecretReferences({ mayTest }: { readonly mayTest: boolean }) {
           <span className="text-bad">{last_error}</span>
         ),
     },
+    { title: 'Used by', isExtra: true, cell: ({ id }) => <UsedBy referenceId={id} /> },
     { title: 'Test', cell: (reference) => (mayTest ? <TestReference reference={reference} /> : null) },
   ];
   return (
@@ -184,6 +191,24 @@ function SecretReferences({ mayTest }: { readonly mayTest: boolean }) {
       />
     </Card>
   );
+}
+
+/** The virtual keys and MCP servers that map a field to a reference, as far as the first hundred of each. */
+function UsedBy({ referenceId }: { readonly referenceId: string }) {
+  const { may } = useLogin();
+  const keys = useQuery({
+    ...listVirtualKeysOptions({ query: { page_size: 100 } }),
+    enabled: may('virtual_keys.list'),
+  });
+  const servers = useQuery({
+    ...listMcpServersOptions({ query: { page_size: 100 } }),
+    enabled: may('mcp_servers.list'),
+  });
+  const users = [...(keys.data?.data ?? []), ...(servers.data?.data ?? [])].filter(({ secret_mappings: mappings }) =>
+    mappings.some(({ secret_reference_id: id }) => id === referenceId),
+  );
+  if (users.length === 0) return <span className="text-muted">nothing</span>;
+  return <span className="break-words">{users.map(({ name }) => name).join(', ')}</span>;
 }
 
 function TestReference({ reference: { id, name } }: { readonly reference: SecretReference }) {
@@ -203,6 +228,14 @@ function TestReference({ reference: { id, name } }: { readonly reference: Secret
 
 function Delete({ virtualKey, onClose }: { readonly virtualKey: VirtualKey; readonly onClose: () => void }) {
   const queries = useQueryClient();
+  const { may } = useLogin();
+  const all = useQuery({
+    ...listModelRoutesOptions({ query: { page_size: 100 } }),
+    enabled: may('model_routes.list'),
+  });
+  const leadsHere = ({ targets }: ModelRoute): boolean =>
+    targets.some(({ virtual_key: slug }) => slug === virtualKey.slug);
+  const routes = all.data?.data.filter(leadsHere).map(({ name }) => name) ?? [];
   const remove = async (): Promise<void> => {
     await deleteVirtualKey({ path: { ref: virtualKey.id }, throwOnError: true });
     await queries.invalidateQueries();
@@ -210,8 +243,9 @@ function Delete({ virtualKey, onClose }: { readonly virtualKey: VirtualKey; read
   return (
     <Confirm title={`Delete ${virtualKey.name}`} action="Delete" onConfirm={remove} onClose={onClose}>
       <p>
-        Calls that name @{virtualKey.slug} are refused, and model routes go past it. The credential is removed from the
-        gateway; at the provider it stays valid.
+        Calls that name @{virtualKey.slug} are refused, and model routes go past it
+        {routes.length > 0 && <>: {routes.join(', ')}</>}. The credential is removed from the gateway; at the provider
+        it stays valid.
       </p>
     </Confirm>
   );

@@ -9,13 +9,15 @@ import { Card } from '../components/ui/card';
 import { fromNow } from '../lib/format';
 import { useLogin } from '../lib/login-context';
 import { addressOfLogin } from '../lib/session';
+import { Webhooks } from './webhooks';
+import { Workspaces } from './workspaces';
 
 export function SettingsPage() {
-  const { caller, places } = useLogin();
+  const { caller, places, may } = useLogin();
   return (
     <Page title="Settings">
       <Card title="You">
-        <dl className="grid gap-3 p-4 sm:grid-cols-[10rem_1fr]">
+        <dl className="grid gap-x-3 gap-y-0.5 p-4 sm:grid-cols-[10rem_1fr] sm:gap-y-3 [&>dd]:mb-2 sm:[&>dd]:mb-0">
           <dt className="text-muted">{caller.type === 'api_key' ? 'API key' : 'Person'}</dt>
           <dd>{caller.name ?? caller.id}</dd>
           <dt className="text-muted">Organisation</dt>
@@ -23,7 +25,12 @@ export function SettingsPage() {
           <dt className="text-muted">Workspaces</dt>
           <dd>{caller.workspaces.map(({ name }) => name).join(', ') || '–'}</dd>
           <dt className="text-muted">Scopes</dt>
-          <dd className="font-mono text-xs break-words">{caller.scopes.join(', ')}</dd>
+          <dd>
+            <details>
+              <summary className="cursor-pointer">{caller.scopes.length} scopes</summary>
+              <p className="mt-1 font-mono text-xs break-words">{caller.scopes.join(', ')}</p>
+            </details>
+          </dd>
         </dl>
       </Card>
       {places.length > 1 && (
@@ -48,6 +55,9 @@ export function SettingsPage() {
         </Card>
       )}
       <Sessions />
+      {may('workspaces.list') && <Workspaces />}
+      {may('webhooks.list') && <Webhooks />}
+      <About />
     </Page>
   );
 }
@@ -85,6 +95,24 @@ function Sessions() {
           </li>
         ))}
       </ul>
+    </Card>
+  );
+}
+
+function About() {
+  return (
+    <Card title="About">
+      <p className="p-4">
+        Everything on these pages comes from the API of this gateway, which is described at{' '}
+        <a href="/docs" className="text-accent underline">
+          /docs
+        </a>
+        . Its OpenAPI document is at{' '}
+        <a href="/docs/openapi.json" className="text-accent underline">
+          /docs/openapi.json
+        </a>
+        .
+      </p>
     </Card>
   );
 }

@@ -3,8 +3,27 @@
 import { queryOptions, type UseMutationOptions } from '@tanstack/react-query';
 
 import { client } from '../client.gen.js';
-import { archiveUsageLimit, createApiKey, createMcpServer, createSession, createUsageLimit, createVirtualKey, deleteApiKey, deleteVirtualKey, endCurrentSession, endSession, listApiKeys, listAuditLogs, listLogs, listMcpServerCalls, listMcpServers, listMcpServerTools, listModelRoutes, listSecretReferences, listSessions, listUsageLimitEntities, listUsageLimits, listVirtualKeys, listWorkspaces, type Options, resetUsageLimitEntity, retrieveCaller, retrieveCurrentSession, retrieveLoginOptions, retrieveMcpServer, retrieveModelRouteHealth, retrieveOverview, retrieveUsageLimit, retrieveUsageReport, rotateApiKey, simulateUsage, testMcpServer, testSecretReference, testVirtualKey, updateMcpServerTools } from '../sdk.gen.js';
-import type { ArchiveUsageLimitData, ArchiveUsageLimitError, ArchiveUsageLimitResponse, CreateApiKeyData, CreateApiKeyError, CreateApiKeyResponse, CreateMcpServerData, CreateMcpServerError, CreateMcpServerResponse, CreateSessionData, CreateSessionError, CreateSessionResponse, CreateUsageLimitData, CreateUsageLimitError, CreateUsageLimitResponse, CreateVirtualKeyData, CreateVirtualKeyError, CreateVirtualKeyResponse, DeleteApiKeyData, DeleteApiKeyError, DeleteApiKeyResponse, DeleteVirtualKeyData, DeleteVirtualKeyError, DeleteVirtualKeyResponse, EndCurrentSessionData, EndCurrentSessionError, EndCurrentSessionResponse, EndSessionData, EndSessionError, EndSessionResponse, ListApiKeysData, ListApiKeysError, ListApiKeysResponse, ListAuditLogsData, ListAuditLogsError, ListAuditLogsResponse, ListLogsData, ListLogsError, ListLogsResponse, ListMcpServerCallsData, ListMcpServerCallsError, ListMcpServerCallsResponse, ListMcpServersData, ListMcpServersError, ListMcpServersResponse, ListMcpServerToolsData, ListMcpServerToolsError, ListMcpServerToolsResponse, ListModelRoutesData, ListModelRoutesError, ListModelRoutesResponse, ListSecretReferencesData, ListSecretReferencesError, ListSecretReferencesResponse, ListSessionsData, ListSessionsError, ListSessionsResponse, ListUsageLimitEntitiesData, ListUsageLimitEntitiesError, ListUsageLimitEntitiesResponse, ListUsageLimitsData, ListUsageLimitsError, ListUsageLimitsResponse, ListVirtualKeysData, ListVirtualKeysError, ListVirtualKeysResponse, ListWorkspacesData, ListWorkspacesError, ListWorkspacesResponse, ResetUsageLimitEntityData, ResetUsageLimitEntityError, ResetUsageLimitEntityResponse, RetrieveCallerData, RetrieveCallerError, RetrieveCallerResponse, RetrieveCurrentSessionData, RetrieveCurrentSessionError, RetrieveCurrentSessionResponse, RetrieveLoginOptionsData, RetrieveLoginOptionsError, RetrieveLoginOptionsResponse, RetrieveMcpServerData, RetrieveMcpServerError, RetrieveMcpServerResponse, RetrieveModelRouteHealthData, RetrieveModelRouteHealthError, RetrieveModelRouteHealthResponse, RetrieveOverviewData, RetrieveOverviewError, RetrieveOverviewResponse, RetrieveUsageLimitData, RetrieveUsageLimitError, RetrieveUsageLimitResponse, RetrieveUsageReportData, RetrieveUsageReportError, RetrieveUsageReportResponse, RotateApiKeyData, RotateApiKeyError, RotateApiKeyResponse, SimulateUsageData, SimulateUsageError, SimulateUsageResponse, TestMcpServerData, TestMcpServerError, TestMcpServerResponse, TestSecretReferenceData, TestSecretReferenceError, TestSecretReferenceResponse, TestVirtualKeyData, TestVirtualKeyError, TestVirtualKeyResponse, UpdateMcpServerToolsData, UpdateMcpServerToolsError, UpdateMcpServerToolsResponse } from '../types.gen.js';
+import { archiveUsageLimit, createApiKey, createMcpServer, createRerank, createSession, createUsageLimit, createVirtualKey, createWebhook, createWorkspace, deleteApiKey, deleteVirtualKey, deleteWebhook, endCurrentSession, endSession, listApiKeys, listAuditLogs, listLogs, listMcpServerCalls, listMcpServers, listMcpServerTools, listModelRoutes, listSecretReferences, listSessions, listUsageLimitEntities, listUsageLimits, listVirtualKeys, listWebhookDeliveries, listWebhooks, listWorkspaces, type Options, previewMcpServerHeaders, redeliverWebhook, resetUsageLimitEntity, retrieveCaller, retrieveCurrentSession, retrieveLoginOptions, retrieveMcpServer, retrieveModelRouteHealth, retrieveOverview, retrieveUsageLimit, retrieveUsageReport, rotateApiKey, simulateUsage, testMcpServer, testSecretReference, testVirtualKey, testWebhook, updateMcpServerTools, updateUsageLimit } from '../sdk.gen.js';
+import type { ArchiveUsageLimitData, ArchiveUsageLimitError, ArchiveUsageLimitResponse, CreateApiKeyData, CreateApiKeyError, CreateApiKeyResponse, CreateMcpServerData, CreateMcpServerError, CreateMcpServerResponse, CreateRerankData, CreateRerankError, CreateRerankResponse, CreateSessionData, CreateSessionError, CreateSessionResponse, CreateUsageLimitData, CreateUsageLimitError, CreateUsageLimitResponse, CreateVirtualKeyData, CreateVirtualKeyError, CreateVirtualKeyResponse, CreateWebhookData, CreateWebhookError, CreateWebhookResponse, CreateWorkspaceData, CreateWorkspaceError, CreateWorkspaceResponse, DeleteApiKeyData, DeleteApiKeyError, DeleteApiKeyResponse, DeleteVirtualKeyData, DeleteVirtualKeyError, DeleteVirtualKeyResponse, DeleteWebhookData, DeleteWebhookError, DeleteWebhookResponse, EndCurrentSessionData, EndCurrentSessionError, EndCurrentSessionResponse, EndSessionData, EndSessionError, EndSessionResponse, ListApiKeysData, ListApiKeysError, ListApiKeysResponse, ListAuditLogsData, ListAuditLogsError, ListAuditLogsResponse, ListLogsData, ListLogsError, ListLogsResponse, ListMcpServerCallsData, ListMcpServerCallsError, ListMcpServerCallsResponse, ListMcpServersData, ListMcpServersError, ListMcpServersResponse, ListMcpServerToolsData, ListMcpServerToolsError, ListMcpServerToolsResponse, ListModelRoutesData, ListModelRoutesError, ListModelRoutesResponse, ListSecretReferencesData, ListSecretReferencesError, ListSecretReferencesResponse, ListSessionsData, ListSessionsError, ListSessionsResponse, ListUsageLimitEntitiesData, ListUsageLimitEntitiesError, ListUsageLimitEntitiesResponse, ListUsageLimitsData, ListUsageLimitsError, ListUsageLimitsResponse, ListVirtualKeysData, ListVirtualKeysError, ListVirtualKeysResponse, ListWebhookDeliveriesData, ListWebhookDeliveriesError, ListWebhookDeliveriesResponse, ListWebhooksData, ListWebhooksError, ListWebhooksResponse, ListWorkspacesData, ListWorkspacesError, ListWorkspacesResponse, PreviewMcpServerHeadersData, PreviewMcpServerHeadersError, PreviewMcpServerHeadersResponse, RedeliverWebhookData, RedeliverWebhookError, RedeliverWebhookResponse, ResetUsageLimitEntityData, ResetUsageLimitEntityError, ResetUsageLimitEntityResponse, RetrieveCallerData, RetrieveCallerError, RetrieveCallerResponse, RetrieveCurrentSessionData, RetrieveCurrentSessionError, RetrieveCurrentSessionResponse, RetrieveLoginOptionsData, RetrieveLoginOptionsError, RetrieveLoginOptionsResponse, RetrieveMcpServerData, RetrieveMcpServerError, RetrieveMcpServerResponse, RetrieveModelRouteHealthData, RetrieveModelRouteHealthError, RetrieveModelRouteHealthResponse, RetrieveOverviewData, RetrieveOverviewError, RetrieveOverviewResponse, RetrieveUsageLimitData, RetrieveUsageLimitError, RetrieveUsageLimitResponse, RetrieveUsageReportData, RetrieveUsageReportError, RetrieveUsageReportResponse, RotateApiKeyData, RotateApiKeyError, RotateApiKeyResponse, SimulateUsageData, SimulateUsageError, SimulateUsageResponse, TestMcpServerData, TestMcpServerError, TestMcpServerResponse, TestSecretReferenceData, TestSecretReferenceError, TestSecretReferenceResponse, TestVirtualKeyData, TestVirtualKeyError, TestVirtualKeyResponse, TestWebhookData, TestWebhookError, TestWebhookResponse, UpdateMcpServerToolsData, UpdateMcpServerToolsError, UpdateMcpServerToolsResponse, UpdateUsageLimitData, UpdateUsageLimitError, UpdateUsageLimitResponse } from '../types.gen.js';
+
+/**
+ * Scores documents against a query and returns them by relevance, best first.
+ *
+ * Needs the scope `completions.write`.
+ */
+export const createRerankMutation = (options?: Partial<Options<CreateRerankData>>): UseMutationOptions<CreateRerankResponse, CreateRerankError, Options<CreateRerankData>> => {
+    const mutationOptions: UseMutationOptions<CreateRerankResponse, CreateRerankError, Options<CreateRerankData>> = {
+        mutationFn: async (fnOptions) => {
+            const { data } = await createRerank({
+                ...options,
+                ...fnOptions,
+                throwOnError: true
+            });
+            return data;
+        }
+    };
+    return mutationOptions;
+};
 
 export type QueryKey<TOptions extends Options> = [
     Pick<TOptions, 'baseUrl' | 'body' | 'headers' | 'path' | 'query'> & {
@@ -196,6 +215,25 @@ export const listWorkspacesOptions = (options?: Options<ListWorkspacesData>) => 
     queryKey: listWorkspacesQueryKey(options)
 });
 
+/**
+ * Creates a workspace in the caller's organisation.
+ *
+ * Needs the scope `workspaces.create`.
+ */
+export const createWorkspaceMutation = (options?: Partial<Options<CreateWorkspaceData>>): UseMutationOptions<CreateWorkspaceResponse, CreateWorkspaceError, Options<CreateWorkspaceData>> => {
+    const mutationOptions: UseMutationOptions<CreateWorkspaceResponse, CreateWorkspaceError, Options<CreateWorkspaceData>> = {
+        mutationFn: async (fnOptions) => {
+            const { data } = await createWorkspace({
+                ...options,
+                ...fnOptions,
+                throwOnError: true
+            });
+            return data;
+        }
+    };
+    return mutationOptions;
+};
+
 export const listSecretReferencesQueryKey = (options?: Options<ListSecretReferencesData>) => createQueryKey('listSecretReferences', options);
 
 /**
@@ -225,6 +263,122 @@ export const testSecretReferenceMutation = (options?: Partial<Options<TestSecret
     const mutationOptions: UseMutationOptions<TestSecretReferenceResponse, TestSecretReferenceError, Options<TestSecretReferenceData>> = {
         mutationFn: async (fnOptions) => {
             const { data } = await testSecretReference({
+                ...options,
+                ...fnOptions,
+                throwOnError: true
+            });
+            return data;
+        }
+    };
+    return mutationOptions;
+};
+
+export const listWebhooksQueryKey = (options?: Options<ListWebhooksData>) => createQueryKey('listWebhooks', options);
+
+/**
+ * Lists the webhook endpoints of the caller's tenant, newest first.
+ *
+ * Needs the scope `webhooks.list`.
+ */
+export const listWebhooksOptions = (options?: Options<ListWebhooksData>) => queryOptions<ListWebhooksResponse, ListWebhooksError, ListWebhooksResponse, ReturnType<typeof listWebhooksQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await listWebhooks({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: listWebhooksQueryKey(options)
+});
+
+/**
+ * Creates a webhook endpoint. Only this response shows its secret.
+ *
+ * Needs the scope `webhooks.create`.
+ */
+export const createWebhookMutation = (options?: Partial<Options<CreateWebhookData>>): UseMutationOptions<CreateWebhookResponse, CreateWebhookError, Options<CreateWebhookData>> => {
+    const mutationOptions: UseMutationOptions<CreateWebhookResponse, CreateWebhookError, Options<CreateWebhookData>> = {
+        mutationFn: async (fnOptions) => {
+            const { data } = await createWebhook({
+                ...options,
+                ...fnOptions,
+                throwOnError: true
+            });
+            return data;
+        }
+    };
+    return mutationOptions;
+};
+
+/**
+ * Deletes a webhook endpoint and its deliveries.
+ *
+ * Needs the scope `webhooks.delete`.
+ */
+export const deleteWebhookMutation = (options?: Partial<Options<DeleteWebhookData>>): UseMutationOptions<DeleteWebhookResponse, DeleteWebhookError, Options<DeleteWebhookData>> => {
+    const mutationOptions: UseMutationOptions<DeleteWebhookResponse, DeleteWebhookError, Options<DeleteWebhookData>> = {
+        mutationFn: async (fnOptions) => {
+            const { data } = await deleteWebhook({
+                ...options,
+                ...fnOptions,
+                throwOnError: true
+            });
+            return data;
+        }
+    };
+    return mutationOptions;
+};
+
+/**
+ * Sends a `webhook.test` event to the endpoint, whatever events it subscribes to.
+ *
+ * Needs the scope `webhooks.update`.
+ */
+export const testWebhookMutation = (options?: Partial<Options<TestWebhookData>>): UseMutationOptions<TestWebhookResponse, TestWebhookError, Options<TestWebhookData>> => {
+    const mutationOptions: UseMutationOptions<TestWebhookResponse, TestWebhookError, Options<TestWebhookData>> = {
+        mutationFn: async (fnOptions) => {
+            const { data } = await testWebhook({
+                ...options,
+                ...fnOptions,
+                throwOnError: true
+            });
+            return data;
+        }
+    };
+    return mutationOptions;
+};
+
+export const listWebhookDeliveriesQueryKey = (options: Options<ListWebhookDeliveriesData>) => createQueryKey('listWebhookDeliveries', options);
+
+/**
+ * Lists the deliveries of a webhook endpoint, newest first.
+ *
+ * Needs the scope `webhooks.read`.
+ */
+export const listWebhookDeliveriesOptions = (options: Options<ListWebhookDeliveriesData>) => queryOptions<ListWebhookDeliveriesResponse, ListWebhookDeliveriesError, ListWebhookDeliveriesResponse, ReturnType<typeof listWebhookDeliveriesQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await listWebhookDeliveries({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: listWebhookDeliveriesQueryKey(options)
+});
+
+/**
+ * Sends a delivery again, whatever its status.
+ *
+ * Needs the scope `webhooks.update`.
+ */
+export const redeliverWebhookMutation = (options?: Partial<Options<RedeliverWebhookData>>): UseMutationOptions<RedeliverWebhookResponse, RedeliverWebhookError, Options<RedeliverWebhookData>> => {
+    const mutationOptions: UseMutationOptions<RedeliverWebhookResponse, RedeliverWebhookError, Options<RedeliverWebhookData>> = {
+        mutationFn: async (fnOptions) => {
+            const { data } = await redeliverWebhook({
                 ...options,
                 ...fnOptions,
                 throwOnError: true
@@ -331,6 +485,25 @@ export const retrieveUsageLimitOptions = (options: Options<RetrieveUsageLimitDat
     },
     queryKey: retrieveUsageLimitQueryKey(options)
 });
+
+/**
+ * Updates the named fields of a usage limit. The current period is affected too. An archived one cannot change (409).
+ *
+ * Needs the scope `policies.update`.
+ */
+export const updateUsageLimitMutation = (options?: Partial<Options<UpdateUsageLimitData>>): UseMutationOptions<UpdateUsageLimitResponse, UpdateUsageLimitError, Options<UpdateUsageLimitData>> => {
+    const mutationOptions: UseMutationOptions<UpdateUsageLimitResponse, UpdateUsageLimitError, Options<UpdateUsageLimitData>> = {
+        mutationFn: async (fnOptions) => {
+            const { data } = await updateUsageLimit({
+                ...options,
+                ...fnOptions,
+                throwOnError: true
+            });
+            return data;
+        }
+    };
+    return mutationOptions;
+};
 
 export const listUsageLimitEntitiesQueryKey = (options: Options<ListUsageLimitEntitiesData>) => createQueryKey('listUsageLimitEntities', options);
 
@@ -754,6 +927,25 @@ export const testMcpServerMutation = (options?: Partial<Options<TestMcpServerDat
     const mutationOptions: UseMutationOptions<TestMcpServerResponse, TestMcpServerError, Options<TestMcpServerData>> = {
         mutationFn: async (fnOptions) => {
             const { data } = await testMcpServer({
+                ...options,
+                ...fnOptions,
+                throwOnError: true
+            });
+            return data;
+        }
+    };
+    return mutationOptions;
+};
+
+/**
+ * Previews the headers that the server would receive with this request.
+ *
+ * Needs the scope `mcp_servers.read`.
+ */
+export const previewMcpServerHeadersMutation = (options?: Partial<Options<PreviewMcpServerHeadersData>>): UseMutationOptions<PreviewMcpServerHeadersResponse, PreviewMcpServerHeadersError, Options<PreviewMcpServerHeadersData>> => {
+    const mutationOptions: UseMutationOptions<PreviewMcpServerHeadersResponse, PreviewMcpServerHeadersError, Options<PreviewMcpServerHeadersData>> = {
+        mutationFn: async (fnOptions) => {
+            const { data } = await previewMcpServerHeaders({
                 ...options,
                 ...fnOptions,
                 throwOnError: true

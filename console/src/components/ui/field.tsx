@@ -11,6 +11,10 @@ export function Select({ className, ...rest }: ComponentProps<'select'>) {
   return <select className={cn(BOX, 'h-9', className)} {...rest} />;
 }
 
+export function TextArea({ className, ...rest }: ComponentProps<'textarea'>) {
+  return <textarea className={cn(BOX, 'py-2', className)} {...rest} />;
+}
+
 interface FieldProps {
   readonly label: string;
   readonly hint?: ReactNode;

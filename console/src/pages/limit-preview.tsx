@@ -1,0 +1,120 @@
+import { useQuery } from '@tanstack/react-query';
+import { retrieveUsageReportOptions } from '../api/@tanstack/react-query.gen';
+import { simulateUsage } from '../api/sdk.gen';
+import type { UsagePeriod, UsageSimulation } from '../api/types.gen';
+import { Badge, type Tone } from '../components/ui/badge';
+import { Meter } from '../components/ui/meter';
+import { amount } from '../lib/format';
+import { messageOf } from '../lib/session';
+
+const DAY_SECONDS = 86_400;
+const SHOWN = 5;
+const GROUPS_READ = 100;
+
+/** A limit that is not made yet. */
+export interface LimitDraft {
+  readonly type: 'cost' | 'tokens';
+  readonly cap: number;
+  readonly reset: 'monthly' | 'weekly' | 'never';
+  readonly condition: 'model' | 'provider' | 'virtual_key' | 'api_key' | 'workspace_id' | 'endpoint';
+  readonly value: string;
+  readonly group: 'api_key' | 'workspace_id' | 'model' | 'metadata._user';
+}
+
+/** What the limit would have done to the calls of the last days, and what the limits of today say of such a call. */
+export function LimitPreview({ draft }: { readonly draft: LimitDraft }) {
+  return (
+    <section aria-label="What this limit would do" className="space-y-3 rounded-md bg-raised p-3">
+      <Past draft={draft} />
+      <Present draft={draft} />
+    </section>
+  );
+}
+
+function Past({ draft: { type, cap, reset, condition, value, group } }: { readonly draft: LimitDraft }) {
+  const days = reset === 'weekly' ? 7 : 30;
+  const now = Math.floor(Date.now() / 1_000);
+  const from = now - (now % DAY_SECONDS) - (days - 1) * DAY_SECONDS;
+  // A pattern is no filter of the report, which then is of all calls.
+  const isExact = value !== '' && !value.includes('*');
+  const report = useQuery({
+    ...retrieveUsageReportOptions({
+      query: {
+        from,
+        bucket: 'none',
+        group_by: group,
+        page_size: GROUPS_READ,
+        ...(isExact && { [condition]: value }),
+      },
+    }),
+    placeholderData: (previous) => previous,
+    retry: false,
+  });
+  if (!report.isSuccess) return <p className="text-muted">{report.isError ? messageOf(report.error) : 'Reading…'}</p>;
+  const groups = report.data.data
+    .map((period) => ({ name: nameOf(period, group), used: period[type] }))
+    .sort((one, other) => other.used - one.used);
+  const over = groups.filter(({ used }) => cap > 0 && used >= cap).length;
+  return (
+    <div className="space-y-2">
+      <p>
+        {groups.length === 0
+          ? `No such call in the last ${days} days.`
+          : `In the last ${days} days, ${over} of ${groups.length} groups would have reached the cap.`}
+        {!isExact && value !== '*' && <span className="text-muted"> Of all calls: a pattern cannot be looked up.</span>}
+      </p>
+      <ul className="space-y-1">
+        {groups.slice(0, SHOWN).map(({ name, used }) => (
+          <li key={name} className="grid grid-cols-[minmax(0,1fr)_minmax(0,1fr)_auto] items-center gap-2 text-xs">
+            <span className="truncate" title={name}>
+              {name}
+            </span>
+            <Meter
+              label={`Would have been used by ${name}`}
+              used={used}
+              reserved={0}
+              limit={cap > 0 ? cap : used * 2 + 1}
+            />
+            <span className="tabular-nums">{amount(used, type)}</span>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function nameOf({ group: values }: UsagePeriod, group: string): string {
+  return values[group] ?? `no ${group}`;
+}
+
+const DECISIONS: Readonly<Record<UsageSimulation['decision'], readonly [Tone, string]>> = {
+  admitted: ['good', 'passes'],
+  not_metered: ['plain', 'is not counted'],
+  contended: ['warn', 'waits for calls in flight'],
+  exceeded: ['bad', 'is refused'],
+};
+
+function Present({ draft: { condition, value } }: { readonly draft: LimitDraft }) {
+  const isNamed = value !== '' && !value.includes('*');
+  const body = isNamed ? { [condition]: value } : {};
+  const simulation = useQuery({
+    queryKey: ['simulate', body],
+    queryFn: async () => (await simulateUsage({ body, throwOnError: true })).data,
+    retry: false,
+  });
+  if (!simulation.isSuccess) {
+    return <p className="text-muted">{simulation.isError ? simulation.error.message : 'Reading…'}</p>;
+  }
+  const { decision, policies } = simulation.data;
+  const [tone, words] = DECISIONS[decision];
+  return (
+    <p>
+      Such a call today: <Badge tone={tone}>{words}</Badge>{' '}
+      <span className="text-muted">
+        {policies.length === 0
+          ? 'no limit applies yet.'
+          : `${policies.length} ${policies.length === 1 ? 'limit applies' : 'limits apply'}: ${policies.map(({ name, policy_id: id }) => name ?? id).join(', ')}.`}
+      </span>
+    </p>
+  );
+}

@@ -1,0 +1,64 @@
+import { useQuery } from '@tanstack/react-query';
+import { createRerank } from '../api/sdk.gen';
+import { ErrorNote, Loading } from '../components/states';
+import { Card } from '../components/ui/card';
+import { whole } from '../lib/format';
+import { CallFigures } from './call-figures';
+
+interface RerankSideProps {
+  readonly model: string;
+  readonly query: string;
+  readonly documents: readonly string[];
+}
+
+/** Documents in the order of one model, each with a bar as long as its score. Mount it anew for each run. */
+export function RerankSide({ model, query, documents }: RerankSideProps) {
+  const ranked = useQuery({
+    queryKey: ['rerank', model, query, documents],
+    queryFn: async ({ signal }) => {
+      const start = performance.now();
+      const { data, response } = await createRerank({
+        body: { model, query, documents: [...documents] },
+        signal,
+        throwOnError: true,
+      });
+      const traceId = response.headers.get('x-gateway-trace-id');
+      return { results: data.results, traceId, ms: Math.round(performance.now() - start) };
+    },
+    // Each run is a call of its own.
+    gcTime: 0,
+    retry: false,
+    refetchOnWindowFocus: false,
+    refetchOnReconnect: false,
+  });
+  return (
+    <Card title={<span className="break-all">{model}</span>} className="min-w-0">
+      {ranked.isPending && <Loading />}
+      {ranked.isError && <ErrorNote error={ranked.error} />}
+      {ranked.isSuccess && (
+        <>
+          <ol className="space-y-2 p-4">
+            {ranked.data.results.map(({ index, relevance_score: score }) => (
+              <li key={index} className="space-y-1">
+                <div className="flex justify-between gap-3">
+                  <span className="min-w-0 break-words">{documents[index]}</span>
+                  <span className="tabular-nums">{score.toFixed(4)}</span>
+                </div>
+                <div aria-hidden className="h-2 overflow-hidden rounded-full bg-raised">
+                  <div className="h-full bg-accent" style={{ width: `${share(score, ranked.data.results) * 100}%` }} />
+                </div>
+              </li>
+            ))}
+          </ol>
+          <CallFigures traceId={ranked.data.traceId} times={[['Time taken', `${whole(ranked.data.ms)} ms`]]} />
+        </>
+      )}
+    </Card>
+  );
+}
+
+/** Scores of some models are not between 0 and 1: the best one has the whole bar then. */
+function share(score: number, results: readonly { readonly relevance_score: number }[]): number {
+  const best = Math.max(1, ...results.map(({ relevance_score: each }) => each));
+  return Math.max(0, Math.min(1, score / best));
+}

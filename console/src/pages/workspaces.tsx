@@ -1,0 +1,83 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { listWorkspacesOptions } from '../api/@tanstack/react-query.gen';
+import { createWorkspace } from '../api/sdk.gen';
+import type { Workspace } from '../api/types.gen';
+import { ErrorNote } from '../components/states';
+import { type Column, PAGE_SIZE, Table } from '../components/table';
+import { Button } from '../components/ui/button';
+import { Card } from '../components/ui/card';
+import { Input } from '../components/ui/field';
+import { dateTime, fromNow } from '../lib/format';
+import { useLogin } from '../lib/login-context';
+
+const COLUMNS: readonly Column<Workspace>[] = [
+  {
+    title: 'Workspace',
+    cell: ({ name, slug }) => (
+      <>
+        <span className="font-medium break-words">{name}</span>
+        <p className="font-mono text-xs text-muted">{slug}</p>
+      </>
+    ),
+  },
+  { title: 'Description', isExtra: true, cell: ({ description }) => description ?? '–' },
+  { title: 'Made', cell: ({ created_at }) => <span title={dateTime(created_at)}>{fromNow(created_at)}</span> },
+];
+
+export function Workspaces() {
+  const { may, caller } = useLogin();
+  const [page, setPage] = useState(0);
+  const workspaces = useQuery({
+    ...listWorkspacesOptions({ query: { current_page: page, page_size: PAGE_SIZE } }),
+    placeholderData: (previous) => previous,
+  });
+  return (
+    <Card title="Workspaces">
+      <Table
+        caption="Workspaces"
+        columns={COLUMNS}
+        query={workspaces}
+        keyOf={({ id }) => id}
+        empty="No workspace."
+        page={page}
+        onPage={setPage}
+        csv={{ path: '/v1/workspaces' }}
+      />
+      {may('workspaces.create') && caller.workspace_id === null && <NewWorkspace />}
+    </Card>
+  );
+}
+
+function NewWorkspace() {
+  const queries = useQueryClient();
+  const [name, setName] = useState('');
+  const created = useMutation({
+    mutationFn: () => createWorkspace({ body: { name: name.trim() }, throwOnError: true }),
+    onSuccess: async () => {
+      setName('');
+      await queries.invalidateQueries();
+    },
+  });
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    created.mutate();
+  };
+  return (
+    <form onSubmit={submit} className="flex flex-wrap gap-2 border-t border-line p-4">
+      <Input
+        aria-label="Name of the new workspace"
+        placeholder="Name"
+        className="w-56"
+        required
+        maxLength={255}
+        value={name}
+        onChange={({ target }) => setName(target.value)}
+      />
+      <Button type="submit" disabled={created.isPending}>
+        Add workspace
+      </Button>
+      {created.isError && <ErrorNote error={created.error} />}
+    </form>
+  );
+}

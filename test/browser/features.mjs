@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { logIn } from './log-in.mjs';
+
+/** What single pages offer beside the main story. */
+export const features = [
+  {
+    title: 'The playground streams a chat on two models side by side, with time and cost, and ranks documents',
+    run: async ({ tabs, page: address, adminKey, ask, providerUrl }) => {
+      const config = { base_url: providerUrl };
+      await ask('/v1/virtual-keys', { name: 'Play', slug: 'play', provider: 'openai-compatible', config });
+      await ask('/v1/virtual-keys', { name: 'Rank', slug: 'rank', provider: 'local' });
+      const page = await logIn(tabs, `${address}/playground`, adminKey);
+      await page.getByRole('button', { name: 'Compare two' }).click();
+      await page.getByLabel('Model on the left').fill('@play/gpt-x');
+      await page.getByLabel('Model on the right').fill('@missing/gpt-x');
+      await page.getByLabel('Message').fill('Hello');
+      await page.getByRole('button', { name: 'Send' }).click();
+      const side = (title) => page.locator('section').filter({ has: page.getByRole('heading', { name: title }) });
+      await side('@play/gpt-x')
+        .getByText(/\d+ ms/)
+        .first()
+        .waitFor();
+      await side('@missing/gpt-x').getByRole('alert').waitFor();
+      const tokens = side('@play/gpt-x').locator('dl div').filter({ hasText: 'Tokens' });
+      await tokens.getByText(/^\d+$/).waitFor();
+      await page.getByRole('button', { name: 'Rerank' }).click();
+      await page.getByRole('button', { name: 'One model' }).click();
+      await page.getByLabel('Model', { exact: true }).fill('@rank/bm25');
+      await page.getByLabel('Query').fill('capital of France');
+      await page.getByLabel('Documents').fill('Rome is in Italy\nParis is the capital of France');
+      await page.getByRole('button', { name: 'Send' }).click();
+      const first = page.locator('main ol li').first();
+      await first.getByText('Paris is the capital of France').waitFor();
+    },
+  },
+  {
+    title: 'A list is downloaded as CSV with its search, and formulas in it are text',
+    run: async ({ tabs, page: address, adminKey, keyWith }) => {
+      await keyWith(['usage.read'], '=1+1 of csv');
+      const page = await logIn(tabs, `${address}/keys?search=of%20csv`, adminKey);
+      const waiting = page.waitForEvent('download');
+      await page.getByRole('button', { name: 'CSV', exact: true }).click();
+      const text = await readFile(await (await waiting).path(), 'utf8');
+      assert.match(text, /^id,/);
+      assert.ok(text.includes(",'=1+1 of csv,"), text);
+      assert.equal(text.trim().split('\r\n').length, 2);
+    },
+  },
+  {
+    title: 'The wizard of limits shows what a limit would have done, and a monitoring limit is made strict',
+    run: async ({ tabs, page: address, adminKey }) => {
+      const page = await logIn(tabs, `${address}/limits`, adminKey);
+      await page.getByRole('button', { name: 'New limit' }).click();
+      await page.getByLabel('Name', { exact: true }).fill('Tried first');
+      await page.getByLabel('Counts').selectOption('tokens');
+      await page.getByLabel('Cap in tokens').fill('1');
+      const shown = page.getByRole('region', { name: 'What this limit would do' });
+      await shown.getByText(/would have reached the cap|No such call/).waitFor();
+      await shown.getByText('Such a call today:').waitFor();
+      await page.getByRole('button', { name: 'Create limit' }).click();
+      await page.getByRole('link', { name: 'Tried first' }).click();
+      await page.getByRole('button', { name: 'Make strict' }).click();
+      await page.getByRole('button', { name: 'Make strict' }).waitFor({ state: 'detached' });
+      await page.getByRole('button', { name: 'Archive' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Archive' }).click();
+      await page.getByRole('heading', { name: 'Limits' }).waitFor();
+    },
+  },
+  {
+    title:
+      'A virtual key takes its key from a secret reference, whose test gives the reason, and which names its users',
+    run: async ({ tabs, page: address, adminKey, ask }) => {
+      await ask('/v1/secret-references', {
+        name: 'Vault of the team',
+        manager_type: 'vendorC_vault',
+        secret_path: 'secret/openai',
+        auth_config: { vault_auth_type: 'token', vault_addr: 'http://127.0.0.1:9', vault_token: 'x' },
+      });
+      const page = await logIn(tabs, `${address}/providers`, adminKey);
+      await page.getByRole('button', { name: 'New virtual key' }).click();
+      await page.getByLabel('Name', { exact: true }).fill('Referenced');
+      await page.getByLabel('Where the key is').selectOption({ label: 'Vault of the team (vendorC_vault)' });
+      assert.equal(await page.getByLabel('Key of the provider').count(), 0);
+      await page.getByRole('button', { name: 'Save and test' }).click();
+      await page.getByText(/^The test failed: \S/).waitFor();
+      await page.getByRole('button', { name: 'Done' }).click();
+      const row = page.getByRole('row', { name: /Vault of the team/ });
+      await row.getByRole('cell', { name: 'Referenced' }).waitFor();
+    },
+  },
+  {
+    title: 'A new MCP server is tested, and its preview drops the identity that a client claims',
+    run: async ({ tabs, page: address, adminKey }) => {
+      const page = await logIn(tabs, `${address}/mcp`, adminKey);
+      await page.getByRole('button', { name: 'New server' }).click();
+      await page.getByLabel('Name', { exact: true }).fill('Preview');
+      await page.getByRole('button', { name: 'Save and test' }).click();
+      await page.getByText('Where does the server answer?').waitFor();
+      await page.getByLabel('Address of the server').fill('http://127.0.0.1:9/mcp');
+      await page.getByLabel('Who the user is, the server gets as').selectOption('claims_header');
+      await page.getByRole('button', { name: 'Save and test' }).click();
+      await page.getByText(/^The test failed: \S/).waitFor();
+      await page.getByRole('button', { name: 'Done' }).click();
+      await page.getByRole('link', { name: 'Preview', exact: true }).click();
+      await page.getByRole('button', { name: 'Preview' }).click();
+      await page.getByText('names the user.').waitFor();
+      const received = await page.locator('main dl').last().innerText();
+      assert.ok(received.toLowerCase().includes('x-user-claims'), received);
+      assert.ok(!received.includes('somebody else'), received);
+    },
+  },
+  {
+    title: 'A webhook shows its secret once, sends a test event and a delivery again',
+    run: async ({ tabs, page: address, adminKey }) => {
+      const page = await logIn(tabs, `${address}/settings`, adminKey);
+      await page.getByLabel('Address of the new webhook').fill('http://127.0.0.1:9/hook');
+      await page.getByRole('button', { name: 'Add webhook for all events' }).click();
+      await page.getByLabel('Secret of the webhook', { exact: true }).waitFor();
+      await page.getByRole('button', { name: 'Deliveries' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByRole('button', { name: 'Send a test event' }).click();
+      await dialog.getByText('webhook.test').first().waitFor({ timeout: 20_000 });
+      await dialog
+        .getByText(/failed|pending/)
+        .first()
+        .waitFor();
+      await dialog.getByRole('button', { name: 'Close' }).click();
+      await page.getByLabel('Name of the new workspace').fill('Made in the console');
+      await page.getByRole('button', { name: 'Add workspace' }).click();
+      await page.getByRole('cell', { name: 'Made in the console' }).waitFor();
+    },
+  },
+];
