@@ -328,7 +328,7 @@ describe('responses of isolated workspaces', () => {
   it('refuse a body that is too much to check, and say so', async () => {
     const body = { model: 'm', input: Array.from({ length: 200_001 }, () => []) };
     const { status, text: answer } = await as(0, 'POST', '/responses', body);
-    expect([status, answer]).toEqual([400, expect.stringContaining('has too many lists and objects')]);
+    expect([status, answer]).toEqual([400, expect.stringContaining('has too many lists, objects or fields')]);
     expect(gateway.provider.calls).toEqual([]);
   });
 

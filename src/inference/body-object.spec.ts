@@ -11,7 +11,8 @@ describe('bodyObject', () => {
 
   it.each([
     ['nests too deep', '['.repeat(200) + ']'.repeat(200), 'nests too deep'],
-    ['has too many lists', lists(200_001), 'too many lists and objects'],
+    ['has too many lists', lists(200_001), 'too many lists, objects or fields'],
+    ['has too many texts', `[${'"",'.repeat(250_000)}""]`, 'more than 250000 texts and names'],
     ['is broken off', '[', 'is not valid JSON'],
   ])('says of a body what is wrong with it: it %s', (_what, value, problem) => {
     expect(() => bodyObject(bodyWith(value))).toThrow(expect.objectContaining({ code: 'validation_failed' }));

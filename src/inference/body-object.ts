@@ -1,13 +1,21 @@
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { isObject, isTooComplex, type JsonObject, parseForeignJson } from '../common/json/read.js';
+import { excessOf, MAX_JSON_STRINGS } from '../common/json/scan.js';
+
+/** Of a whole body, each text would block the process for half a microsecond, and there is room for millions. */
+const TEXTS = { depth: Infinity, strings: MAX_JSON_STRINGS };
 
 /**
  * A body that is read as a whole. Most calls pass on what the gateway does not read.
  * @throws GatewayError `validation_failed`
  */
 export function bodyObject(bytes: Buffer): JsonObject {
+  if (excessOf(bytes, TEXTS) !== undefined) throw refused(`has more than ${MAX_JSON_STRINGS} texts and names`);
   const body = parseForeignJson(bytes);
   if (isObject(body)) return body;
-  const problem = isTooComplex(bytes) ? 'has too many lists and objects, or nests too deep' : 'is not valid JSON';
-  throw new GatewayError('validation_failed', { message: `The request body ${problem}.` });
+  throw refused(isTooComplex(bytes) ? 'has too many lists, objects or fields, or nests too deep' : 'is not valid JSON');
+}
+
+function refused(problem: string): GatewayError {
+  return new GatewayError('validation_failed', { message: `The request body ${problem}.` });
 }

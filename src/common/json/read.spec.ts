@@ -64,6 +64,7 @@ describe('parseForeignJson', () => {
     ['a word', 'hello'],
     ['129 levels', '['.repeat(129) + ']'.repeat(129)],
     ['10 MB of brackets', '['.repeat(10_000_000)],
+    ['100,001 fields', `{${'"a":1,'.repeat(100_000)}"a":1}`],
     ['200,001 lists', `[${'[],'.repeat(199_999)}[]]`],
   ])('returns undefined for %s', (_what, json) => {
     expect(parseForeignJson(json)).toBeUndefined();

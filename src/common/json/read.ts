@@ -47,12 +47,12 @@ export function numberOrUndefined(value: unknown): number | undefined {
 
 const BYTE_ORDER_MARK = 0xfeff;
 /** An answer can wrap what a request sent. */
-const BOUNDS = { depth: 2 * MAX_JSON_DEPTH, containers: MAX_JSON_CONTAINERS };
+const BOUNDS = { depth: 2 * MAX_JSON_DEPTH, containers: MAX_JSON_CONTAINERS, fields: 100_000 };
 
 /**
  * Parses JSON of another program, which may begin with a byte order mark (RFC 8259, section 8.1). Returns undefined
- * when the text is not JSON: the parser's error is dropped, since its message quotes the text. Also when it nests deeper, or has
- * more lists and objects, than any honest answer: it would block the process.
+ * when the text is not JSON: the parser's error is dropped, since its message quotes the text. Also when it nests deeper, has
+ * more lists and objects, or more fields in one object, than any honest answer: it would block the process.
  */
 export function parseForeignJson(source: Buffer | string): unknown {
   const bytes = typeof source === 'string' ? Buffer.from(source) : source;

@@ -100,8 +100,10 @@ export interface JsonBounds {
   readonly fields?: number;
 }
 
-/** `"":1,` */
+/** `"":1` and a comma. */
 const BYTES_OF_A_FIELD = 4;
+/** `""` and a comma. */
+const BYTES_OF_A_STRING = 3;
 
 /** The bound that a JSON text exceeds, before it is parsed. The result is unspecified for text that is not JSON. */
 export function excessOf(
@@ -113,8 +115,8 @@ export function excessOf(
     fields: maxFields = Infinity,
   }: JsonBounds,
 ): keyof JsonBounds | undefined {
-  if (json.length <= maxFields * BYTES_OF_A_FIELD && !hasMoreBracketsThan(json, Math.min(maxDepth, maxContainers)))
-    return undefined;
+  const isShort = json.length <= Math.min(maxFields * BYTES_OF_A_FIELD, maxStrings * BYTES_OF_A_STRING);
+  if (isShort && !hasMoreBracketsThan(json, Math.min(maxDepth, maxContainers))) return undefined;
   let excess: keyof JsonBounds | undefined;
   let containers = 0;
   let strings = 0;
