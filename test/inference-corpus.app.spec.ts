@@ -180,7 +180,7 @@ function scraps(answer: Buffer): readonly Buffer[] {
 
 function meterOf<Facts extends InferenceFacts>(dialect: Dialect<Facts>): (form: CorpusForm) => StreamMeter {
   return ({ request }) => {
-    const facts = dialect.readFacts(readMembers(request, dialect.members));
+    const facts = dialect.readFacts(readMembers(request, dialect.members), request);
     return dialect.newMeter({ facts, bytes: request, knownModel: undefined, hidesReasoning: false });
   };
 }

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SCOPES } from '../src/access/scopes.js';
-import { readObject, readString } from '../src/common/json/read.js';
+import { readString } from '../src/common/json/read.js';
 import { RequestLogRecorder } from '../src/request-logs/request-log.recorder.js';
 import { GatewayClient } from './support/gateway-client.js';
 import { addressesOf, fill, type Route, routesOf } from './support/routes.js';
-import { type Answer, jsonOf, refusalOf } from './support/send.js';
+import { type Answer, errorIn, refusalOf } from './support/send.js';
 import { startTestApp, type TestApp } from './support/test-app.js';
 import { addTenant, type Tenant } from './support/tenants.js';
 
@@ -38,7 +38,7 @@ const ASKED_ELSEWHERE = ['identities.assert', 'mcp.invoke', 'secret_references.u
 /** Areas whose objects, including their ids, belong to the provider: see relay-routes.once.spec.ts. */
 const RELAYED = /^\/v1\/(?:assistants|batches|files|fine_tuning|responses|threads|uploads|vector_stores)(?:\/|$)/;
 /** Names of models are not references: see model-routes.app.spec.ts. */
-const MODELS = /^\/v1\/models\//;
+const MODELS = /^\/(?:v1\/models|model)\//;
 /** Addresses of MCP servers, which speak JSON-RPC and authenticate callers themselves: see mcp-gateway.app.spec.ts. */
 const MCP = /^\/(?:\.well-known\/oauth-protected-resource\/)?:/;
 /** The gateway streams these bodies without reading them. */
@@ -192,7 +192,7 @@ describe('every guarded route', () => {
       const client = lacking.get(route.scope ?? '') ?? admin;
       const answer = await call(client, route, 'default');
       expect(refusalOf(answer)).toEqual({ status: 403, code: 'permission_denied', param: null, source: 'gateway' });
-      const { message } = readObject(jsonOf(answer)['error'], 'body.error');
+      const { message } = errorIn(answer);
       expect(readString(message, 'message')).toContain(` ${route.scope}`);
     }));
 

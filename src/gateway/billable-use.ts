@@ -1,5 +1,6 @@
 import type { JsonObject } from '../common/json/read.js';
 import type { NanoDollars } from '../common/money/units.js';
+import type { UpstreamHead } from '../upstream/upstream.types.js';
 import type { PriceMode } from '../usage/prices/price.types.js';
 import type { Counts, QuantityUnit } from '../usage/units.js';
 
@@ -43,6 +44,8 @@ export interface AnswerFacts {
 
 /** Counts what an answer costs, from its bytes as they pass. One for each attempt. */
 export interface StreamMeter {
+  /** Gets the head of the answer before its bytes, where some of what it costs stands there. */
+  noteHead?(head: UpstreamHead): void;
   /** What goes on of what has come: all of it, but for what only the gateway asked for. Must not throw. */
   push(chunk: Buffer): Buffer;
   /** What it has held back, at the end of the answer. */

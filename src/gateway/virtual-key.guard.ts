@@ -26,6 +26,8 @@ export interface ModelNames {
   readonly requested: string;
   /** The model route of that name, if it is one. */
   readonly route: UsedRoute | undefined;
+  /** Whether the address names it, and not the body. */
+  readonly isInPath: boolean;
 }
 
 const MODEL = 'model';
@@ -39,7 +41,8 @@ export class VirtualKeyGuard implements CanActivate {
     const request = requestOf(context);
     const { principal } = request;
     if (principal === undefined) throw new Error('the virtual key guard ran before the caller was known');
-    const named = namedModel(request.body);
+    const inPath = modelInPath(request);
+    const named = inPath ?? namedModel(request.body);
     const slug = gatewayHeader(request.headers, 'virtual-key');
     const answer = context.getArgByIndex<Response>(1);
     const call = new RequestOfRoute(request, principal, named);
@@ -50,11 +53,12 @@ export class VirtualKeyGuard implements CanActivate {
         : this.finder.byConfig(principal, [first, ...others], named, call);
     return chain(destination, (found) => {
       const { virtualKey, model, route } = found;
-      if (model !== undefined && model !== named) rename(request, model);
+      if (inPath !== undefined) request.body = { ...request.body, [MODEL]: model };
+      else if (model !== undefined && model !== named) rename(request, model);
       request.virtualKey = virtualKey;
       noteDestination(contextOf(request), found);
       if (model !== undefined) {
-        if (named !== undefined) request.modelNames = { requested: named, route };
+        if (named !== undefined) request.modelNames = { requested: named, route, isInPath: inPath !== undefined };
         assertModelAllowed(principal, virtualKey, model, route?.name);
       }
       tellDestination(answer, found);
@@ -67,6 +71,11 @@ export class VirtualKeyGuard implements CanActivate {
 function configOf(request: Request, model: string | undefined): readonly ConfigTarget[] {
   const config = gatewayHeader(request.headers, 'config');
   return config === undefined ? [] : targetsOfConfig(config, { metadata: contextOf(request).metadata, model });
+}
+
+/** Of an address that names its model, as those of Bedrock's API do. */
+function modelInPath({ params }: Request): string | undefined {
+  return stringOrUndefined(params[MODEL]);
 }
 
 function namedModel(body: unknown): string | undefined {

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../common/json/read.js';
 import type { AnswerFacts, ReportedUsage, StreamMeter } from '../gateway/billable-use.js';
+import type { UpstreamHead } from '../upstream/upstream.types.js';
 import { withoutSecrets } from '../upstream/without-secrets.js';
 
 /**
@@ -11,6 +12,10 @@ export class DiscreetMeter implements StreamMeter {
     private readonly meter: StreamMeter,
     private readonly secrets: readonly string[],
   ) {}
+
+  noteHead(head: UpstreamHead): void {
+    this.meter.noteHead?.(head);
+  }
 
   push(chunk: Buffer): Buffer {
     return this.hidden(this.meter.push(chunk));

@@ -1,8 +1,10 @@
 import type { Request } from 'express';
 import type { GatewayError } from '../common/errors/gateway.error.js';
 import { toMessagesError } from './dialects/anthropic-messages/messages-refusal.js';
+import { bedrockErrorHeaders, toBedrockError } from './dialects/bedrock/bedrock-refusal.js';
 
 const ANTHROPIC = /^(?:\/anthropic\/|(?:\/v1)?\/messages(?:\/|$))/;
+const BEDROCK = /^\/model\//;
 /** At the same address in both APIs. */
 const MODELS = /^(?:\/v1)?\/models(?:\/|$)/;
 
@@ -12,6 +14,12 @@ export function errorFormOf({
   headers,
   context,
 }: Pick<Request, 'path' | 'headers' | 'context'>): ((error: GatewayError) => object) | undefined {
+  if (BEDROCK.test(path)) return toBedrockError;
   const isAnthropic = ANTHROPIC.test(path) || (headers['anthropic-version'] !== undefined && MODELS.test(path));
   return isAnthropic ? (error) => toMessagesError(error, context?.trace.traceId) : undefined;
+}
+
+/** The headers of errors at such addresses. */
+export function errorHeadersOf({ path }: Pick<Request, 'path'>, error: GatewayError): Readonly<Record<string, string>> {
+  return BEDROCK.test(path) ? bedrockErrorHeaders(error) : {};
 }

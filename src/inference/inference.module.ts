@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 import { GatewayModule } from '../gateway/gateway.module.js';
 import { UpstreamModule } from '../upstream/upstream.module.js';
 import { relayController } from '../gateway/relay/relay-controller.js';
+import { BedrockController } from './bedrock.controller.js';
 import { DrainedCalls } from './drained-calls.js';
 import { FittedCalls } from './fitted-calls.js';
 import { InferenceController } from './inference.controller.js';
@@ -15,6 +16,7 @@ import { TokenCounter } from './token-counts/token-counter.js';
   imports: [GatewayModule, UpstreamModule],
   controllers: [
     InferenceController,
+    BedrockController,
     relayController({ tag: 'Inference', routes: RESPONSE_ROUTES, providers: RESPONSE_PROVIDERS }),
   ],
   providers: [InferenceService, DrainedCalls, FittedCalls, IsolatedCalls, TokenCounter, TranslatedCalls],

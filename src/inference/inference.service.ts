@@ -5,7 +5,6 @@ import type { Request, Response } from 'express';
 import { ERROR_CODES } from '../common/errors/error-codes.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { noteLongAnswer } from '../common/http/long-answers.js';
-import { walkFields } from '../common/json/fields.js';
 import type { JsonObject } from '../common/json/read.js';
 import { AppConfig } from '../config/environment.js';
 import type { BillableStream, LimitRoom, StreamMeter, UsageEstimate } from '../gateway/billable-use.js';
@@ -19,13 +18,11 @@ import { OfferedEndpoints } from '../upstream/providers/offered-endpoints.js';
 import { ProviderRegistry } from '../upstream/providers/provider.registry.js';
 import type { RetryMode, UpstreamAnswer, UpstreamHead } from '../upstream/upstream.types.js';
 import { modelFacts } from '../usage/models/model-catalogue.js';
+import { DIALECTS } from './dialects/dialects.js';
 import type { Dialect, InferenceCall, InferenceFacts, RelayedRequest } from './dialects/dialect.types.js';
 import { anthropicMessages } from './dialects/anthropic-messages/messages.dialect.js';
 import { openaiChat } from './dialects/openai-chat/chat.dialect.js';
-import { openaiCompletions } from './dialects/openai-completions/completions.dialect.js';
-import { openaiEmbeddings } from './dialects/openai-embeddings.dialect.js';
 import { readModel } from './dialects/read-facts.js';
-import { openaiResponses } from './dialects/openai-responses/responses.dialect.js';
 import { requestedModes } from './dialects/service-mode.js';
 import { DiscreetMeter } from './discreet-meter.js';
 import { DrainedCalls, OutlivingSink } from './drained-calls.js';
@@ -33,6 +30,7 @@ import { errorInstead, isPassable } from './failed-answers.js';
 import { FittedCalls } from './fitted-calls.js';
 import { HeldStream } from './held-stream.js';
 import { IsolatedCalls } from './isolated-calls.js';
+import { namesOtherModels } from './other-models.js';
 import { beginStream, isStream, reply, replyRefusal } from './replies.js';
 import { serverTraits } from './server-traits.js';
 import { StreamUsageRefusals } from './stream-usage-refusals.js';
@@ -50,7 +48,8 @@ import { translatorFor } from './translators/translators.js';
 import type { Translator } from './translators/translator.types.js';
 import { cappedCall, withdrawCap } from './output-caps.js';
 
-const DIALECTS = [openaiChat, openaiCompletions, openaiResponses, openaiEmbeddings, anthropicMessages];
+const NO_BYTES = Buffer.alloc(0);
+
 interface Target {
   readonly path: string;
   readonly bytes: Buffer;
@@ -155,8 +154,8 @@ export class InferenceService {
     attempt: Attempt,
   ): Promise<void> {
     attempt.noteRefusal(undefined);
-    const facts = dialect.readFacts(members);
-    const target = await this.targetOf(dialect, context, facts.model, response.req.headers);
+    const facts = dialect.readFacts(members, context.bytes ?? NO_BYTES);
+    const target = await this.targetOf(dialect, context, facts, response.req.headers);
     const { hidesReasoning, refusesMaxTokens, reportsCost } = serverTraits(context.virtualKey);
     const asked = {
       facts,
@@ -216,17 +215,19 @@ export class InferenceService {
       estimate: () => inCallersWords(estimateOf(dialect, call, members), translated),
       newMeter: () => {
         if (translated === undefined) return (meter = new DiscreetMeter(dialect.newMeter(call, onId), secrets));
-        const own = new DiscreetMeter(dialect.newMeter({ ...call, showsUsage: true }), secrets);
+        const own = new DiscreetMeter(dialect.newMeter({ ...call, isTranslated: true }), secrets);
         return (meter = ofTranslation = translatedMeter(own, translated));
       },
       noteRoom,
     };
     const streams = {
       takesEvents: facts.isStream,
+      eventFraming: callers.framing,
       defaultTimeoutMs: this.config.INFERENCE_TIMEOUT_MS,
       eventIdleMs: this.config.INFERENCE_STREAM_IDLE_MS,
       maxFirstByteMs: hasNext && facts.isStream ? this.config.ROUTE_FIRST_BYTE_MS : undefined,
       sinkFor: (head: UpstreamHead) => {
+        meter?.noteHead?.(head);
         if (!isStream(head)) return undefined;
         ofTranslation?.beginStream();
         const begin = (): Writable => {
@@ -281,7 +282,7 @@ export class InferenceService {
       this.routed.run(context, async (current, route) => {
         noteRefusal(undefined);
         const model = readModel(named(members, route));
-        const target = await this.targetOf(request, current, model, response.req.headers);
+        const target = await this.targetOf(request, current, { model, isStream: false }, response.req.headers);
         const operation = operationOf(request, model, asItCame(response.req, target), noteRefusal);
         const retry = route.hasNext ? 'never' : operation.retry;
         reply(response, await this.calls.run(current, { ...operation, retry }));
@@ -293,12 +294,12 @@ export class InferenceService {
   private async targetOf(
     request: RelayedRequest,
     context: ProviderContext,
-    model: string,
+    { model, isStream }: Pick<InferenceFacts, 'model' | 'isStream'>,
     given: IncomingHttpHeaders,
   ): Promise<Target> {
     const { virtualKey, principal, bytes } = context;
     const { provider, credential } = virtualKey;
-    const path = provider.dialects?.[request.slug]?.(model, credential.options);
+    const path = provider.dialects?.[request.slug]?.(model, credential.options, isStream);
     if (path === undefined || bytes === undefined) throw this.notSpoken(request);
     if (restrictsModels(principal) && namesOtherModels(bytes)) assertEveryModelAllowed(principal);
     await this.isolated.assertOwn(context, request.uses, bytes);
@@ -357,7 +358,11 @@ function estimateOf<Facts extends InferenceFacts>(
   call: InferenceCall<Facts>,
   members: JsonObject,
 ): UsageEstimate {
-  return { ...dialect.estimate(call), mayUse: dialect.mayUse, modes: requestedModes(members) };
+  return {
+    ...dialect.estimate(call),
+    mayUse: dialect.mayUse,
+    modes: dialect.modesOf?.(members) ?? requestedModes(members),
+  };
 }
 
 /** The members of a body, with the name that its model has at the target. */
@@ -385,15 +390,4 @@ function asItCame({ encodedBody }: Request, target: Target): Target {
   if (encodedBody === undefined || encodedBody.json !== target.bytes) return target;
   const { bytes, coding } = encodedBody;
   return { ...target, bytes, headers: { ...target.headers, 'content-encoding': coding } };
-}
-
-/** Providers may turn to these when the model does not answer. */
-const OTHER_MODELS: ReadonlySet<string> = new Set(['models', 'fallbacks']);
-
-function namesOtherModels(body: Buffer): boolean {
-  let found = false;
-  const isWhole = walkFields(body, ({ name, depth, isNull }) => {
-    found ||= depth === 1 && !isNull && OTHER_MODELS.has(name);
-  });
-  return found || !isWhole;
 }

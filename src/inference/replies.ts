@@ -1,24 +1,28 @@
 import type { Response } from 'express';
 import { firstHeader, type UpstreamAnswer, type UpstreamHead, passedHeaders } from '../upstream/upstream.types.js';
+import { AWS_EVENTS } from '../upstream/streams/aws-events.js';
 import type { Dialect } from './dialects/dialect.types.js';
 
 /** Of an error of the provider, what its caller gets besides its body and status. */
-const ERROR_HEADERS = ['content-type', 'retry-after', 'retry-after-ms', 'x-should-retry'] as const;
+const ERROR_HEADERS = ['content-type', 'retry-after', 'retry-after-ms', 'x-should-retry', 'x-amzn-errortype'] as const;
+const SERVER_SENT = 'text/event-stream';
 /** No proxy may keep or change a stream of events, or hold back a part of it. */
 const STREAM_HEADERS = { 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no' } as const;
 
 export function isStream({ status, headers }: UpstreamHead): boolean {
   const type = (firstHeader(headers, 'content-type') ?? '').toLowerCase();
-  return status >= 200 && status <= 299 && type.startsWith('text/event-stream');
+  return status >= 200 && status <= 299 && (type.startsWith(SERVER_SENT) || type.startsWith(AWS_EVENTS));
 }
 
 export function beginStream(
-  { toErrorEvent }: Pick<Dialect, 'toErrorEvent'>,
+  { toErrorEvent, framing }: Pick<Dialect, 'toErrorEvent' | 'framing'>,
   response: Response,
   { status, headers }: UpstreamHead,
 ): void {
   response.statusCode = status;
-  response.setHeader('content-type', firstHeader(headers, 'content-type') ?? 'text/event-stream');
+  const type = firstHeader(headers, 'content-type') ?? SERVER_SENT;
+  // A translation may have made other events of them.
+  response.setHeader('content-type', framing === undefined && type.startsWith(AWS_EVENTS) ? SERVER_SENT : type);
   for (const [name, value] of Object.entries(STREAM_HEADERS)) response.setHeader(name, value);
   const requestId = response.req.context?.trace.traceId;
   response.req.errorEvent = (error) => toErrorEvent(error, requestId);

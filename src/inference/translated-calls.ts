@@ -16,7 +16,7 @@ import type { Translation, Translator } from './translators/translator.types.js'
 import { eventFormOf, translatorFor } from './translators/translators.js';
 
 /** What of a dialect its caller sees. */
-export type CallersDialect = Pick<Dialect, 'slug' | 'endpoint' | 'suffix' | 'toErrorEvent'>;
+export type CallersDialect = Pick<Dialect, 'slug' | 'endpoint' | 'suffix' | 'framing' | 'toErrorEvent'>;
 
 /** A call in another dialect than its caller's. */
 export interface TranslatedCall {
@@ -35,7 +35,8 @@ export function neededTranslator(
   // Only a call of a model has an equivalent.
   if (dialects === undefined || suffix !== undefined) return undefined;
   const model = readModel(members);
-  const speaks = (dialect: Dialect['slug']): boolean => dialects[dialect]?.(model, credential.options) !== undefined;
+  const speaks = (dialect: Dialect['slug']): boolean =>
+    dialects[dialect]?.(model, credential.options, false) !== undefined;
   return speaks(slug) ? undefined : translatorFor(slug, speaks);
 }
 

@@ -32,7 +32,10 @@ workspace, \`/{workspace}/{server}/mcp\`, and the older SSE transport at \`/{ser
 const TAGS: readonly (readonly [name: string, description: string])[] = [
   ['Rerank', 'Order documents by their relevance to a query.'],
   ['Model routes', 'Names of models that lead to models of virtual keys.'],
-  ['Inference', 'Chats, responses, messages, completions and embeddings, relayed byte for byte.'],
+  [
+    'Inference',
+    "Chats, responses, messages, completions and embeddings, and Bedrock's own API, relayed byte for byte.",
+  ],
   ['Batches', "Run many requests as one job at the provider, in the form of OpenAI's Batch API."],
   ['Files', 'Upload and download the files that batches and fine-tuning jobs use.'],
   ['Uploads', 'Upload large files in parts.'],

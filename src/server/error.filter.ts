@@ -5,7 +5,7 @@ import { ERROR_CODES } from '../common/errors/error-codes.js';
 import { toErrorEnvelope } from '../common/errors/error-envelope.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { afterBody, breakOffAfter } from '../common/http/closing-answers.js';
-import { errorFormOf } from '../inference/error-forms.js';
+import { errorFormOf, errorHeadersOf } from '../inference/error-forms.js';
 import type { LinkedExpressAdapter } from './linked-express.adapter.js';
 import { isOfApi, offeredInstead } from './offered-operations.js';
 import { RequestAbortedError } from '../common/http/read-body.js';
@@ -39,7 +39,8 @@ export class AppErrorFilter implements ExceptionFilter {
       else this.storeFailures.note(error.cause);
     }
     if (response.headersSent || response.destroyed) return endBegun(error, request, response);
-    for (const [name, value] of Object.entries(error.headers)) response.setHeader(name, value);
+    const headers = { ...error.headers, ...errorHeadersOf(request, error) };
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
     const body = (request.errorForm ?? errorFormOf(request) ?? toErrorEnvelope)(error);
     afterBody(request, response, () => void this.adapter.reply(response, body, error.status));
   }

@@ -1,12 +1,18 @@
 import type { CanActivate, ExecutionContext } from '@nestjs/common';
 import type { Reflector } from '@nestjs/core';
 import { type MaybePromise, chain } from '../common/maybe-promise.js';
-import { READ_MEMBERS, requestOf, RouteMetadataCache, STREAMED_BODY } from '../common/http/execution-context.js';
+import {
+  OCTETS_BODY,
+  READ_MEMBERS,
+  requestOf,
+  RouteMetadataCache,
+  STREAMED_BODY,
+} from '../common/http/execution-context.js';
 import { readMembers } from '../common/json/members.js';
 import { withoutByteOrderMark } from '../common/json/read.js';
 import { decodeBody } from '../common/http/decode-body.js';
 import { type BodyLimits, readBody } from '../common/http/read-body.js';
-import { assertJsonBody, parseJsonBody } from '../common/http/parse-json-body.js';
+import { assertJsonBody, type JsonTypes, parseJsonBody } from '../common/http/parse-json-body.js';
 
 declare module 'express-serve-static-core' {
   interface Request {
@@ -30,6 +36,7 @@ export interface EncodedBody {
 interface BodyForm {
   readonly isStreamed: boolean;
   readonly members: ReadonlySet<string> | undefined;
+  readonly types: JsonTypes;
 }
 
 const METHODS_WITHOUT_BODY = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -52,6 +59,7 @@ export class JsonBodyGuard implements CanActivate {
     this.forms = new RouteMetadataCache((route) => ({
       isStreamed: reflector.get<boolean | undefined>(STREAMED_BODY, route.getHandler()) === true,
       members: reflector.get<ReadonlySet<string> | undefined>(READ_MEMBERS, route.getHandler()),
+      types: reflector.get<boolean | undefined>(OCTETS_BODY, route.getHandler()) === true ? 'octets' : 'suffixed',
     }));
   }
 
@@ -62,15 +70,15 @@ export class JsonBodyGuard implements CanActivate {
     const inChunks = headers['transfer-encoding'] !== undefined;
     const hasBody = inChunks || Number(headers['content-length'] ?? 0) > 0;
     if (METHODS_WITHOUT_BODY.has(method) || !hasBody) return true;
-    const { isStreamed, members } = this.forms.of(context);
+    const { isStreamed, members, types } = this.forms.of(context);
     if (isStreamed) return true;
     const isForwarded = members !== undefined;
-    const announced = inChunks ? undefined : assertJsonBody(headers, 'suffixed', isForwarded);
+    const announced = inChunks ? undefined : assertJsonBody(headers, types, isForwarded);
     const limits = isForwarded ? this.forwardedLimits : this.limits;
     return chain(readBody(request, limits), (body) => {
       // A chunked body may be empty, which is known only at its end.
       if (inChunks && body.length === 0) return true;
-      const codings = announced ?? assertJsonBody(headers, 'suffixed', isForwarded);
+      const codings = announced ?? assertJsonBody(headers, types, isForwarded);
       if (codings.length === 0) return take(body);
       return decodeBody(body, codings, limits.maxBytes).then((decoded) => {
         take(decoded);

@@ -1,5 +1,7 @@
 import type { Writable } from 'node:stream';
 import type { AnswerSink, BodyWatcher } from './stream-exchange.js';
+import type { EventFraming } from './event-framing.js';
+import { FrameSplitter } from './streams/frame-splitter.js';
 import { type BodyFilter, UpstreamFailure } from './upstream.types.js';
 
 const NO_BYTES = Buffer.alloc(0);
@@ -15,13 +17,13 @@ export interface EventTimes {
   readonly pauseMs: number;
   /** As in `AnswerSink`. */
   readonly idleMs: number;
-  /** The silence after which a comment is written, since proxies and clients give up a silent connection. 0: none. */
+  /** The silence after which a comment is written, since proxies and clients give up a silent connection. 0: none. Frames have no comments. */
   readonly keepAliveMs: number;
 }
 
 /** A sink of a stream of events. When the stream fails between two events, its owner may still add one. */
 export class EventSink implements AnswerSink {
-  readonly #boundary = new EventBoundary();
+  readonly #boundary: Boundary;
   readonly filter: BodyFilter;
   readonly watcher: BodyWatcher | undefined;
   readonly pauseMs: number;
@@ -32,10 +34,12 @@ export class EventSink implements AnswerSink {
     readonly stream: Writable,
     filter: BodyFilter | undefined,
     { pauseMs, idleMs, keepAliveMs }: EventTimes,
+    framing: EventFraming = 'server-sent',
   ) {
+    this.#boundary = framing === 'aws' ? new FrameBoundary() : new EventBoundary();
     this.pauseMs = pauseMs;
     this.idleMs = idleMs;
-    this.watcher = keepAliveMs === 0 ? undefined : new Silence(keepAliveMs, () => this.#comment());
+    this.watcher = keepAliveMs === 0 || framing === 'aws' ? undefined : new Silence(keepAliveMs, () => this.#comment());
     this.filter = {
       push: (chunk) => this.#see(filter === undefined ? chunk : filter.push(chunk)),
       end: () => this.#see(filter === undefined ? NO_BYTES : filter.end()),
@@ -75,8 +79,32 @@ class Silence implements BodyWatcher {
   }
 }
 
-/** Reports whether a stream of events is between two events. Lines end in LF, CR or CRLF (WHATWG HTML, 9.2.5). */
-export class EventBoundary {
+/** Reports whether a stream of events is between two events. */
+interface Boundary {
+  readonly isHere: boolean;
+  push(chunk: Buffer): void;
+}
+
+class FrameBoundary implements Boundary {
+  readonly #frames = new FrameSplitter();
+  #isBroken = false;
+
+  get isHere(): boolean {
+    return !this.#isBroken && this.#frames.isBetweenFrames;
+  }
+
+  push(chunk: Buffer): void {
+    if (this.#isBroken) return;
+    try {
+      this.#frames.push(chunk);
+    } catch {
+      this.#isBroken = true;
+    }
+  }
+}
+
+/** The same of server-sent events. Lines end in LF, CR or CRLF (WHATWG HTML, 9.2.5). */
+export class EventBoundary implements Boundary {
   /** The beginning of a stream is one. */
   #tail = '\n\n';
 

@@ -32,6 +32,8 @@ export interface ProviderStreams {
   readonly accept?: string | undefined;
   /** Whether `sinkFor` has a sink for streams of events only. */
   readonly takesEvents?: boolean | undefined;
+  /** Of the events that go to the client; by default `server-sent`. */
+  readonly eventFraming?: UpstreamRelayCall['eventFraming'];
   /** Longest time without anything, where the virtual key names none; by default that of every call. */
   readonly defaultTimeoutMs?: number | undefined;
   /** Longest silence of events, where the virtual key allows no longer one; by default that of the stream of a run. */
@@ -83,6 +85,7 @@ export function providerRelay(
     signer: provider.signer?.(credential),
     idleTimeoutMs: maxFirstByteMs === undefined ? idleTimeoutMs : Math.min(idleTimeoutMs, maxFirstByteMs),
     eventIdleTimeoutMs: takesEvents ? silenceMs : undefined,
+    eventFraming: streams.eventFraming,
     maxBufferedBytes: limits.PROVIDER_MAX_RESPONSE_BYTES,
     sinkFor: streams.sinkFor,
     filter: streams.filter,

@@ -155,7 +155,13 @@ export class UpstreamClient implements UpstreamSender {
     return this.#closing;
   }
 
-  #sinkOf({ sinkFor, filter, eventIdleTimeoutMs, idleTimeoutMs }: UpstreamRelayCall): ExchangePlan['onHead'] {
+  #sinkOf({
+    sinkFor,
+    filter,
+    eventIdleTimeoutMs,
+    eventFraming,
+    idleTimeoutMs,
+  }: UpstreamRelayCall): ExchangePlan['onHead'] {
     const pauseMs = Math.max(idleTimeoutMs, this.#relayPauseMs);
     return (head) => {
       // The exchange fails with a redirect, and nothing of it is passed on.
@@ -163,7 +169,7 @@ export class UpstreamClient implements UpstreamSender {
       if (stream === undefined) return undefined;
       if (eventIdleTimeoutMs !== undefined) {
         const times = { pauseMs, idleMs: eventIdleTimeoutMs, keepAliveMs: this.#keepAliveMs };
-        return new EventSink(stream, filter, times);
+        return new EventSink(stream, filter, times, eventFraming);
       }
       return { stream, filter, pauseMs, idleMs: idleTimeoutMs };
     };

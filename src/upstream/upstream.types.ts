@@ -2,6 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { MaybePromise } from '../common/maybe-promise.js';
 import type { ClientConnection } from '../common/http/client-connection.js';
 import type { ConnectionHolder } from './connection-holder.js';
+import type { EventFraming } from './event-framing.js';
 
 /** Changes a body on its way. What it throws ends the exchange. */
 export interface BodyFilter {
@@ -103,6 +104,8 @@ export interface UpstreamRelayCall extends CallParts {
   readonly idleTimeoutMs: number;
   /** The silence that is allowed from the head on, where a sink takes nothing but streams of events: they may be silent for long. */
   readonly eventIdleTimeoutMs?: number | undefined;
+  /** Of the events that go to such a sink; by default `server-sent`. */
+  readonly eventFraming?: EventFraming | undefined;
   /** Bound for an answer that no sink takes. */
   readonly maxBufferedBytes: number;
   /**
@@ -196,7 +199,7 @@ export function firstHeader(headers: UpstreamHeaders, name: string): string | un
 }
 
 /** What a provider says about its limits and about the handling of a request. */
-const PASSED = /^(?:x-ratelimit-|openai-|anthropic-|request-id$)/;
+const PASSED = /^(?:x-ratelimit-|openai-|anthropic-|x-amzn-bedrock-|(?:request-id|x-amzn-requestid)$)/;
 const TEXT = /^[\x20-\x7e]{1,256}$/;
 /** How long SDKs wait between two polls: they would not understand anything else. */
 const POLL_AFTER = 'openai-poll-after-ms';

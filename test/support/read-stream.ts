@@ -1,8 +1,10 @@
-import { request } from 'node:http';
+import { type IncomingHttpHeaders, request } from 'node:http';
 
 export interface StreamRead {
   readonly status: number;
+  readonly headers: IncomingHttpHeaders;
   readonly text: string;
+  readonly bytes: Buffer;
   /** `broken`: the connection was cut before the end of the answer. */
   readonly end: 'whole' | 'broken';
 }
@@ -23,7 +25,9 @@ export function readStream(url: string, headers: Readonly<Record<string, string>
       message.on('close', () =>
         resolve({
           status: message.statusCode ?? 0,
+          headers: message.headers,
           text: Buffer.concat(chunks).toString(),
+          bytes: Buffer.concat(chunks),
           end: message.complete ? 'whole' : 'broken',
         }),
       );

@@ -60,10 +60,16 @@ export function jsonOf(answer: Pick<Answer, 'text'>): Readonly<Record<string, un
 
 /** The stable parts of a refusal. The message is left out: it may change. */
 export function refusalOf(answer: Answer): object {
-  const error = readObject(jsonOf(answer)['error'], 'body.error');
+  const error = errorIn(answer);
   // At the addresses of Anthropic's API, they are in the details.
-  const { error_code, code = error_code, param, source } = error['code'] === undefined ? detailsOf(error) : error;
-  return { status: answer.status, code, param, source };
+  const { error_code, code, param, source } = error['param'] === undefined ? detailsOf(error) : error;
+  return { status: answer.status, code: error_code ?? code, param, source };
+}
+
+/** At the addresses of Bedrock's API, the body is the error itself. */
+export function errorIn(answer: Answer): JsonObject {
+  const body = jsonOf(answer);
+  return body['error_code'] === undefined ? readObject(body['error'], 'body.error') : body;
 }
 
 function detailsOf({ details }: JsonObject): JsonObject {

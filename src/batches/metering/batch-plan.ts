@@ -75,7 +75,7 @@ export class BatchPlan {
 
   #add<Facts extends InferenceFacts>(dialect: Dialect<Facts>, body: Buffer | undefined, number: number): void {
     if (body === undefined) return this.leaveOpen(`line ${number} has no body`);
-    const facts = dialect.readFacts(readMembers(body, dialect.members));
+    const facts = dialect.readFacts(readMembers(body, dialect.members), body);
     const known = this.#models.get(facts.model) ?? this.#begin(facts.model);
     if (known === undefined) return this.leaveOpen(`more than ${MAX_MODELS} models`);
     const { knownModel, calls, mayUse } = known;

@@ -5,7 +5,7 @@ declare module 'express-serve-static-core' {
     /** Set by routes whose protocol has its own error format. */
     errorForm?: (error: GatewayError) => object;
     /** Set once an event stream has begun that can carry an error event. */
-    errorEvent?: (error: GatewayError) => string;
+    errorEvent?: (error: GatewayError) => string | Buffer;
   }
 }
 

@@ -47,7 +47,7 @@ export function endInTime(response: ServerResponse): void {
  * Breaks a response off after its last bytes, or 10 s later when the client does not read them: one that ends properly would look
  * whole.
  */
-export function breakOffAfter(response: ServerResponse, lastBytes: string): void {
+export function breakOffAfter(response: ServerResponse, lastBytes: string | Buffer): void {
   response.write(lastBytes, () => response.destroy());
   destroyInTime(response);
 }

@@ -42,5 +42,10 @@ export const READ_MEMBERS = 'tollgate:read-members';
 export const ReadsMembers = (names: ReadonlySet<string>): MethodDecorator =>
   SetMetadata(READ_MEMBERS, new Set([...names, ...READ_EVERYWHERE]));
 
+export const OCTETS_BODY = 'tollgate:octets-body';
+
+/** The route takes its JSON body also as `application/octet-stream`, as clients of AWS send it. */
+export const OctetsBody = (): MethodDecorator => SetMetadata(OCTETS_BODY, true);
+
 /** Callers may name their organisation in any body. */
 const READ_EVERYWHERE = ['organisation_id'];

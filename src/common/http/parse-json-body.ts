@@ -7,26 +7,33 @@ import { excessOf, MAX_JSON_CONTAINERS, MAX_JSON_DEPTH, MAX_JSON_STRINGS } from 
 
 const JSON_TYPE = /^application\/json$/;
 const JSON_OR_SUFFIXED_TYPE = /^application\/(?:[a-z0-9.+-]*\+)?json$/;
+const JSON_OR_OCTETS = /^application\/(?:(?:[a-z0-9.+-]*\+)?json|octet-stream)$/;
 const UTF8 = /^charset\s*=\s*"?utf-?8"?$/;
+
+export type JsonTypes = 'plain' | 'suffixed' | 'octets';
+const TYPES: Readonly<Record<JsonTypes, RegExp>> = {
+  plain: JSON_TYPE,
+  suffixed: JSON_OR_SUFFIXED_TYPE,
+  octets: JSON_OR_OCTETS,
+};
 
 /**
  * Refuses, before the body is read, anything but JSON in UTF-8. Reads the header as a lenient server
  * would, so that the next server interprets the body in the same way: a `charset` counts wherever it stands.
- * @param types `suffixed` also accepts types such as `application/merge-patch+json`
+ * @param types `suffixed` also accepts types such as `application/merge-patch+json`, and `octets` those and bytes of no type
  * @param mayBeEncoded whether it may be compressed
  * @returns how it is
  * @throws GatewayError `unsupported_media_type`
  */
 export function assertJsonBody(
   headers: IncomingHttpHeaders,
-  types: 'plain' | 'suffixed',
+  types: JsonTypes,
   mayBeEncoded = false,
 ): readonly Coding[] {
   const codings = readCodings(headers['content-encoding']);
   const accepted = mayBeEncoded ? CODINGS : IDENTITY;
   const [type = '', ...parameters] = (headers['content-type'] ?? '').toLowerCase().split(';');
-  const allowed = types === 'plain' ? JSON_TYPE : JSON_OR_SUFFIXED_TYPE;
-  if (!allowed.test(type.trim())) throw unsupported(accepted);
+  if (!TYPES[types].test(type.trim())) throw unsupported(accepted);
   const charsets = parameters.map((text) => text.trim()).filter((text) => text.startsWith('charset'));
   if (!charsets.every((text) => UTF8.test(text))) throw unsupported(accepted, 'The request body must be in UTF-8.');
   if (codings === undefined || (codings.length > 0 && !mayBeEncoded)) {

@@ -16,13 +16,34 @@ describe('walkFields', () => {
     const text = '{"model":"m","list":[{"type":"Text","more":{"url":null}}],"last": 1}';
     const item = { member: 'list', object: text.indexOf('{"type'), depth: 3 };
     const plain = { text: undefined, bytes: 0, isNull: false };
+    const valueAt = (value: string, length = value.length): object => {
+      const start = text.indexOf(value);
+      return { start, end: start + length };
+    };
     expect(fieldsOf(text)).toEqual([
-      { name: 'model', member: 'model', text: 'm', bytes: 3, isNull: false, object: 0, depth: 1 },
-      { ...plain, name: 'list', member: 'list', object: 0, depth: 1 },
-      { ...plain, ...item, name: 'type', text: 'text', bytes: 6 },
-      { ...plain, ...item, name: 'more' },
-      { ...plain, name: 'url', member: 'list', isNull: true, object: text.indexOf('{"url'), depth: 4 },
-      { ...plain, name: 'last', member: 'last', object: 0, depth: 1 },
+      {
+        name: 'model',
+        member: 'model',
+        text: 'm',
+        bytes: 3,
+        isNull: false,
+        object: 0,
+        depth: 1,
+        ...valueAt('"m",', 3),
+      },
+      { ...plain, name: 'list', member: 'list', object: 0, depth: 1, ...valueAt('[', 0) },
+      { ...plain, ...item, name: 'type', text: 'text', bytes: 6, ...valueAt('"Text"') },
+      { ...plain, ...item, name: 'more', ...valueAt('{"url', 0) },
+      {
+        ...plain,
+        name: 'url',
+        member: 'list',
+        isNull: true,
+        object: text.indexOf('{"url'),
+        depth: 4,
+        ...valueAt('null'),
+      },
+      { ...plain, name: 'last', member: 'last', object: 0, depth: 1, ...valueAt(' 1') },
     ]);
   });
 

@@ -22,6 +22,10 @@ export interface JsonField {
   readonly object: number;
   /** Objects and lists around it. */
   readonly depth: number;
+  /** Where its value begins, or the spaces before it. */
+  readonly start: number;
+  /** Where its value ends, or, of an object or a list, where that begins. */
+  readonly end: number;
 }
 
 /**
@@ -48,6 +52,8 @@ export function walkFields(json: Buffer, visit: (field: JsonField) => void): boo
         isNull: !isText && isNullAt(json, colon + 1, at),
         object: objects[around] ?? 0,
         depth: around,
+        start: colon + 1,
+        end: at,
       });
       name = undefined;
     }

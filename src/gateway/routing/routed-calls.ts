@@ -98,7 +98,8 @@ export class RoutedCalls {
     if (found?.route === undefined) return undefined;
     const { virtualKey, route } = found;
     const { target, others } = route;
-    const renamed = bytes === undefined ? undefined : withMember(bytes, 'model', target.model);
+    const isKept = bytes === undefined || modelNames.isInPath;
+    const renamed = isKept ? bytes : withMember(bytes, 'model', target.model);
     return {
       context: { ...context, virtualKey, bytes: renamed, modelNames: { ...modelNames, route } },
       target,

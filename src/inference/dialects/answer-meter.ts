@@ -17,8 +17,8 @@ const OPEN_BRACE = 0x7b;
 const SPACE = 0x20;
 const LF = 0x0a;
 const CR = 0x0d;
-const USAGE = '"usage"';
 const ERROR = '"error"';
+const USAGE: readonly string[] = ['"usage"'];
 const FINISH_REASON = '"finish_reason":';
 
 /** What a dialect says about its answers. */
@@ -31,6 +31,14 @@ export interface AnswerForm {
   readonly usageIn: (message: JsonObject, before: Counts | undefined) => Counts | undefined;
   /** The id of what the answer makes, in a whole answer or in an event. */
   readonly idIn?: (message: JsonObject) => string | undefined;
+  /** The fields that an event with counts has one of, each with its quotes; by default `"usage"`. */
+  readonly usageFields?: readonly string[];
+  /** The field with the reason why the answer ends, with its quotes and colon; by default `"finish_reason":`. */
+  readonly endField?: string;
+  /** What an answer or an event says about the answer, on top of what came before; by default in the forms of OpenAI and Anthropic. */
+  readonly factsIn?: (message: JsonObject, before: AnswerFacts) => AnswerFacts;
+  /** How it was served; by default in the same forms. */
+  readonly modeIn?: (message: JsonObject) => PriceMode | undefined;
   /** Whether an event has the usage and nothing else. */
   readonly isUsageAlone?: (event: JsonObject) => boolean;
 }
@@ -67,10 +75,19 @@ export class AnswerMeter implements StreamMeter {
   #wentOn = true;
   #endedInCr = false;
 
+  readonly #usageFields: readonly string[];
+  readonly #endField: string;
+  readonly #factsIn: NonNullable<AnswerForm['factsIn']>;
+  readonly #modeIn: NonNullable<AnswerForm['modeIn']>;
+
   constructor(
     private readonly form: AnswerForm,
     private readonly options: MeterOptions,
   ) {
+    this.#usageFields = form.usageFields ?? USAGE;
+    this.#endField = form.endField ?? FINISH_REASON;
+    this.#factsIn = form.factsIn ?? answerFactsIn;
+    this.#modeIn = form.modeIn ?? servedMode;
     this.#needsId = options.onId !== undefined && form.idIn !== undefined;
   }
 
@@ -157,8 +174,8 @@ export class AnswerMeter implements StreamMeter {
     const answer = parseForeignJson(text);
     if (!isObject(answer)) return false;
     this.#noteId(answer);
-    this.#facts = answerFactsIn(answer, this.#facts);
-    this.#mode = servedMode(answer);
+    this.#facts = this.#factsIn(answer, this.#facts);
+    this.#mode = this.#modeIn(answer);
     this.#counts = this.form.usageIn(answer, undefined);
     if (this.options.reportsCost === true) this.#cost = reportedCost(answer);
     this.#failure = this.#counts === undefined && isRefusal(answer) ? answer : undefined;
@@ -176,9 +193,9 @@ export class AnswerMeter implements StreamMeter {
   #read(event: Buffer): boolean {
     for (const field of this.form.outputFields) this.#outputBytes += textBytes(event, field);
     this.#hasEnded ||= this.form.endMarks.some((mark) => event.includes(mark));
-    const hasUsage = event.includes(USAGE);
+    const hasUsage = this.#usageFields.some((field) => event.includes(field));
     const mayFail = !this.hasOutput && event.includes(ERROR);
-    const isRead = hasUsage || mayFail || this.#isFirst || this.#needsId || textBytes(event, FINISH_REASON) > 0;
+    const isRead = hasUsage || mayFail || this.#isFirst || this.#needsId || textBytes(event, this.#endField) > 0;
     if (!isRead) return false;
     const { data = '' } = readEvent(event);
     const message = parseForeignJson(data);
@@ -186,8 +203,8 @@ export class AnswerMeter implements StreamMeter {
     this.#isFirst = false;
     if (mayFail && isFailedEvent(message)) this.#failure = message;
     this.#noteId(message);
-    this.#facts = answerFactsIn(message, this.#facts);
-    this.#mode = servedMode(message) ?? this.#mode;
+    this.#facts = this.#factsIn(message, this.#facts);
+    this.#mode = this.#modeIn(message) ?? this.#mode;
     const counts = hasUsage ? this.form.usageIn(message, this.#counts) : undefined;
     if (counts === undefined) return false;
     this.#counts = counts;

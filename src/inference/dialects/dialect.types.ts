@@ -3,7 +3,9 @@ import type { GatewayError } from '../../common/errors/gateway.error.js';
 import type { JsonObject } from '../../common/json/read.js';
 import type { StreamMeter, UsageEstimate } from '../../gateway/billable-use.js';
 import type { ObjectReference, ProviderObjectKind } from '../../gateway/relay/relay-route.js';
+import type { EventFraming } from '../../upstream/event-framing.js';
 import type { DialectSlug } from '../../upstream/providers/provider.types.js';
+import type { PriceMode } from '../../usage/prices/price.types.js';
 import type { QuantityUnit } from '../../usage/units.js';
 import type { ModelFacts } from '../../usage/models/model-facts.js';
 
@@ -33,8 +35,8 @@ export interface InferenceCall<Facts extends InferenceFacts = InferenceFacts> {
   readonly reportsCost?: boolean;
   /** By how much the texts of its input have fewer tokens than bytes; absent: they were not counted. */
   readonly savedTokens?: number;
-  /** Whether the receiver of the answer takes the usage of its stream, although the request does not ask for it. */
-  readonly showsUsage?: boolean;
+  /** Whether a translator gets the answer: as server-sent events, and with the usage that the request does not ask for. */
+  readonly isTranslated?: boolean;
 }
 
 /** A request in the form of a provider's API, which is relayed as it is. */
@@ -61,8 +63,15 @@ export interface Dialect<Facts extends InferenceFacts = InferenceFacts> extends 
   readonly mayUse?: readonly QuantityUnit[];
   /** What an answer makes at the provider, under the `id` of the answer. */
   readonly creates?: ProviderObjectKind;
-  /** @throws GatewayError `validation_failed` */
-  readFacts(members: JsonObject): Facts;
+  /** How the events of a stream are written; absent: as server-sent events. */
+  readonly framing?: EventFraming;
+  /**
+   * @param body of the request, for what stands deeper than its members
+   * @throws GatewayError `validation_failed`
+   */
+  readFacts(members: JsonObject, body: Buffer): Facts;
+  /** How the call may be served, where the dialect has members of its own for it. */
+  modesOf?(members: JsonObject): readonly PriceMode[];
   estimate(call: InferenceCall<Facts>): UsageEstimate;
   /** The same call with another output cap; absent: its answers take none. */
   withOutputCap?: ((call: InferenceCall<Facts>, cap: number) => InferenceCall<Facts>) | undefined;
@@ -71,5 +80,5 @@ export interface Dialect<Facts extends InferenceFacts = InferenceFacts> extends 
   /** @param onId gets the id of the answer as soon as it has come, where the dialect creates something */
   newMeter(call: InferenceCall<Facts>, onId?: (id: string) => void): StreamMeter;
   /** The event that ends a stream with an error of the gateway. */
-  toErrorEvent(error: GatewayError, requestId?: string): string;
+  toErrorEvent(error: GatewayError, requestId?: string): string | Buffer;
 }

@@ -4,7 +4,7 @@ import { openaiEmbeddings } from './openai-embeddings.dialect.js';
 
 function callOf(text: string) {
   const bytes = Buffer.from(text);
-  const facts = openaiEmbeddings.readFacts(readMembers(bytes, openaiEmbeddings.members));
+  const facts = openaiEmbeddings.readFacts(readMembers(bytes, openaiEmbeddings.members), bytes);
   return { facts, bytes, knownModel: undefined, hidesReasoning: false };
 }
 

@@ -35,7 +35,7 @@ describe('azureAi', () => {
     [SERVERLESS, 'openai-chat', `${SERVERLESS}/v1/chat/completions`],
     [`${SERVERLESS}/v1`, 'openai-chat', `${SERVERLESS}/v1/chat/completions`],
   ] as const)('at %s, speaks %s at %s', (base_url, dialect, url) => {
-    const path = azureAi.dialects?.[dialect]?.('m', { base_url }) ?? '';
+    const path = azureAi.dialects?.[dialect]?.('m', { base_url }, false) ?? '';
     expect(urlOf(azureAi, { base_url }, { path })).toBe(url);
   });
 

@@ -10,8 +10,8 @@ describe('azureOpenai', () => {
     ['/openai', '/deployments/my%20gpt/chat/completions'],
     ['/openai/v1', '/chat/completions'],
   ])('sends chats of a base URL that ends in "%s" to %s', (prefix, path) => {
-    expect(azureOpenai.dialects?.['openai-chat']?.('my gpt', { base_url: RESOURCE + prefix })).toBe(path);
-    expect(azureOpenai.dialects?.['openai-embeddings']?.('my gpt', { base_url: RESOURCE + prefix })).toBe(
+    expect(azureOpenai.dialects?.['openai-chat']?.('my gpt', { base_url: RESOURCE + prefix }, false)).toBe(path);
+    expect(azureOpenai.dialects?.['openai-embeddings']?.('my gpt', { base_url: RESOURCE + prefix }, false)).toBe(
       path.replace('chat/completions', 'embeddings'),
     );
   });

@@ -28,10 +28,15 @@ class FakeCredentials {
 }
 
 const provider = createBedrockProvider(new FakeCredentials());
+const keyless = (options: BedrockOptions): Credential<BedrockOptions> => ({
+  key: undefined,
+  options,
+  organisationId: 'org',
+});
 const rerank = (options: BedrockOptions, region?: string) =>
   provider.address(
     { method: 'POST', path: '/rerank', body: { a: 1 }, ...(region === undefined ? {} : { region }) },
-    credentialWith(options, undefined),
+    keyless(options),
   );
 const wrongFields = (options: object): readonly string[] =>
   validateSync(plainToInstance(BedrockOptions, options)).map((error) => error.property);
@@ -74,10 +79,7 @@ describe('the address of bedrock', () => {
 describe('the control plane of bedrock', () => {
   const path = `/model-invocation-job/${encodeURIComponent('arn:aws:bedrock:us-east-1:1:model-invocation-job/a')}`;
   const control = (options: BedrockOptions, region?: string) =>
-    provider.address(
-      { method: 'GET', path, query: { nextToken: 'a+/=' }, plane: 'control', region },
-      credentialWith(options, undefined),
-    );
+    provider.address({ method: 'GET', path, query: { nextToken: 'a+/=' }, plane: 'control', region }, keyless(options));
   const target = `${path}?nextToken=a%2B%2F%3D`;
 
   it.each<[string, BedrockOptions, string | undefined, string]>([
@@ -95,7 +97,7 @@ describe('the control plane of bedrock', () => {
   });
 
   it('signs calls of the control plane as bedrock, with the encoded ARN and the query', async () => {
-    const signer = createBedrockProvider(new FakeCredentials()).signer?.(credentialWith({}, undefined));
+    const signer = createBedrockProvider(new FakeCredentials()).signer?.(keyless({}));
     const signed = await signer?.sign(control({}, 'us-east-1'), NOW);
     if (signed === undefined) throw new Error('bedrock signs');
     expect(signed.url.href).toBe(`https://bedrock.us-east-1.amazonaws.com${target}`);
@@ -119,8 +121,8 @@ describe('the signature of bedrock', () => {
   ])('signs for the region of %s', async (_name, options, modelRegion, region) => {
     const credentials = new FakeCredentials();
     const signed = await createBedrockProvider(credentials)
-      .signer?.(credentialWith(options, undefined))
-      .sign(rerank(options, modelRegion), NOW);
+      .signer?.(keyless(options))
+      ?.sign(rerank(options, modelRegion), NOW);
     if (signed === undefined) throw new Error('bedrock signs');
     expect(credentials.asked).toEqual([`org ${region}`]);
     expect(readAuthorization(signed)).toEqual({
@@ -134,9 +136,9 @@ describe('the signature of bedrock', () => {
 
 describe('the models of bedrock', () => {
   const asked = (slug: DialectSlug, model: string, options: BedrockOptions) => {
-    const path = provider.dialects?.[slug]?.(model, options);
+    const path = provider.dialects?.[slug]?.(model, options, false);
     if (path === undefined) throw new Error(`bedrock does not speak ${slug}`);
-    return provider.address({ method: 'POST', path, bytes: Buffer.from('{}') }, credentialWith(options, undefined));
+    return provider.address({ method: 'POST', path, bytes: Buffer.from('{}') }, keyless(options));
   };
   const MANTLE = 'https://bedrock-mantle.us-east-1.api.aws';
   const RUNTIME = 'https://bedrock-runtime.us-east-1.amazonaws.com';
@@ -171,7 +173,7 @@ describe('the models of bedrock', () => {
     const options = plainToInstance(BedrockOptions, { aws_region: 'us-east-1', ...more });
     const request = asked(slug, model, options);
     expect(request.url.href).toBe(url);
-    const signed = await provider.signer?.(credentialWith(options, undefined)).sign(request, NOW);
+    const signed = await provider.signer?.(keyless(options))?.sign(request, NOW);
     if (signed === undefined) throw new Error('bedrock signs');
     expect(readAuthorization(signed)).toMatchObject({
       scope: `20261121/us-east-1/${service}/aws4_request`,
@@ -191,7 +193,7 @@ describe('the credentials of bedrock', () => {
 
   it('drops credentials that AWS does not accept, and keeps those that lack a permission', async () => {
     const credentials = new FakeCredentials();
-    const signer = createBedrockProvider(credentials).signer?.(credentialWith({}, undefined));
+    const signer = createBedrockProvider(credentials).signer?.(keyless({}));
     expect(signer?.renew?.(refusedBy('ExpiredTokenException'))).toBe(false);
     await signer?.sign(rerank({}, 'us-east-1'), NOW);
     expect(signer?.renew?.(refusedBy('AccessDeniedException'))).toBe(false);
@@ -240,7 +242,33 @@ describe('the options of bedrock', () => {
     expect(problems(options)).toEqual(fields.map((field) => `config.${field}`));
   });
 
-  it('refuses a key beside the options of bedrock', () => {
-    expect(problems(KEY, 'a-key')).toEqual(['key']);
+  it('refuses the credentials of AWS beside a Bedrock API key', () => {
+    expect(problems(KEY, 'a-key')).toEqual(['config.aws_access_key_id', 'config.aws_secret_access_key']);
+  });
+});
+
+describe('a Bedrock API key', () => {
+  const credential = credentialWith(plainToInstance(BedrockOptions, { aws_region: 'us-east-1' }), 'bedrock-api-key');
+
+  it('needs no other credential, and goes along without a signature', () => {
+    expect(problems({ aws_region: 'us-east-1' }, 'bedrock-api-key')).toEqual([]);
+    const { headers } = provider.address({ method: 'POST', path: '/model/m/converse', body: {} }, credential);
+    expect(headers['authorization']).toBe('Bearer bedrock-api-key');
+    expect(provider.signer?.(credential)).toBeUndefined();
+  });
+});
+
+describe('the own API of bedrock', () => {
+  it.each([
+    ['bedrock-converse', false, 'amazon.nova-lite-v1:0', '/model/amazon.nova-lite-v1%3A0/converse'],
+    ['bedrock-converse', true, "a'(b)", '/model/a%27%28b%29/converse-stream'],
+    ['bedrock-invoke', false, 'arn:aws:x/y', '/model/arn%3Aaws%3Ax%2Fy/invoke'],
+    ['bedrock-invoke', true, 'm', '/model/m/invoke-with-response-stream'],
+  ] as const)('is at the runtime with any endpoint: %s, as a stream: %s', (slug, isStream, model, path) => {
+    const options = plainToInstance(BedrockOptions, { ...KEY, aws_region: 'eu-west-1', bedrock_endpoint: 'mantle' });
+    const made = provider.dialects?.[slug]?.(model, options, isStream) ?? '';
+    expect(made).toBe(path);
+    const { url } = provider.address({ method: 'POST', path: made, body: {} }, keyless(options));
+    expect(url.href).toBe(`https://bedrock-runtime.eu-west-1.amazonaws.com${path}`);
   });
 });

@@ -14,20 +14,31 @@ import {
   type BedrockEndpoint,
   inferenceEndpoint,
   isInferencePath,
+  isModelPath,
   signingService,
 } from './bedrock/inference-endpoints.js';
-import { buildRequest, baseUrl, joinUrl } from './build-request.js';
+import { baseUrl, bearer, buildRequest, joinUrl } from './build-request.js';
 import { type AwsCredentials, signAwsRequest } from '../aws/aws-signature.js';
-import { keyProblems, missingOptions, unusedOptions } from './option-rules.js';
+import { missingOptions, unusedOptions } from './option-rules.js';
 import { Sensitive } from './sensitive.decorator.js';
 import { ResourceProviderOptions } from './resource-provider-options.js';
 import type { Provider, ProviderRequest } from './provider.types.js';
 
-/** The hosts: one reranks, the other manages jobs. Both sign as `bedrock`. */
+/** The hosts: one reranks, one calls models, one manages jobs. All sign as `bedrock`. */
+const RUNTIME_HOST = 'bedrock-runtime';
 const MODELS_HOST = 'bedrock-agent-runtime';
 const CONTROL_HOST = 'bedrock';
 
 const ACCESS_KEY_FIELDS = ['aws_access_key_id', 'aws_secret_access_key'] as const;
+/** Of the credentials that sign; a Bedrock API key does without. */
+const AWS_FIELDS = [
+  'aws_auth_type',
+  'aws_access_key_id',
+  'aws_secret_access_key',
+  'aws_session_token',
+  'aws_role_arn',
+  'aws_external_id',
+] as const;
 const ROLE_FIELDS = ['aws_role_arn', 'aws_external_id'] as const;
 
 export class BedrockOptions extends ResourceProviderOptions implements AwsOptions {
@@ -85,19 +96,20 @@ export function createBedrockProvider(
     slug: 'bedrock',
     name: 'Amazon Bedrock',
     optionsClass: BedrockOptions,
-    key: 'none',
+    key: 'optional',
     checkOptions: (options, key) => [
-      ...keyProblems('none', key),
-      ...authProblems(options),
+      ...(key === undefined ? authProblems(options) : unusedOptions(options, AWS_FIELDS, 'with key')),
       ...endpointProblems(options),
     ],
     address(request, credential) {
       const { options } = credential;
       const endpoint = endpointOf(request, options);
       const base = options.base_url === undefined ? endpoint : baseUrl(options);
-      return buildRequest(joinUrl(base, request), request, {});
+      return buildRequest(joinUrl(base, request), request, credential.key === undefined ? {} : bearer(credential));
     },
     signer(credential) {
+      // A Bedrock API key goes along as it is.
+      if (credential.key !== undefined) return undefined;
       let used: AwsCredentials | undefined;
       return {
         async sign(request, now) {
@@ -141,6 +153,7 @@ function endpointProblems(options: BedrockOptions): readonly FieldProblem[] {
 
 function endpointOf(request: ProviderRequest, options: BedrockOptions): URL {
   const region = regionOf(request, options);
+  if (isModelPath(request.path)) return awsEndpoint(RUNTIME_HOST, region);
   if (isInferencePath(request.path)) return inferenceEndpoint(options, region);
   return awsEndpoint(request.plane === 'control' ? CONTROL_HOST : MODELS_HOST, region);
 }

@@ -10,7 +10,7 @@ function preset(slug: string): Provider<object> {
 }
 
 function pathOf(provider: Provider<object>, dialect: DialectSlug): string | undefined {
-  return provider.dialects?.[dialect]?.('m', {});
+  return provider.dialects?.[dialect]?.('m', {}, false);
 }
 
 describe('a preset', () => {

@@ -28,7 +28,7 @@ interface Preset {
   readonly probe?: string;
 }
 
-const PATHS: Readonly<Record<DialectSlug, string>> = {
+const PATHS: Readonly<Partial<Record<DialectSlug, string>>> = {
   'openai-chat': '/chat/completions',
   'openai-completions': '/completions',
   'openai-responses': '/responses',

@@ -82,7 +82,16 @@ export type Ask = (request: ProviderRequest) => Promise<unknown>;
 
 /** The forms of requests and answers that the gateway relays without changing them. */
 export type DialectSlug =
-  'openai-chat' | 'openai-completions' | 'openai-responses' | 'openai-embeddings' | 'anthropic-messages';
+  | 'openai-chat'
+  | 'openai-completions'
+  | 'openai-responses'
+  | 'openai-embeddings'
+  | 'anthropic-messages'
+  | 'bedrock-converse'
+  | 'bedrock-invoke';
+
+/** The path of the requests of a dialect for a model; undefined where these options have none. */
+export type DialectPath<Options> = (model: string, options: Options, isStream: boolean) => string | undefined;
 
 /** One provider: its address and its credential. One file each in this folder. */
 export interface Provider<Options extends BaseProviderOptions = BaseProviderOptions> {
@@ -96,8 +105,8 @@ export interface Provider<Options extends BaseProviderOptions = BaseProviderOpti
   checkOptions?(options: Options, key: string | undefined): readonly FieldProblem[];
   /** Adds address and credential headers. Throws GatewayError when the options cannot be used. */
   address(request: ProviderRequest, credential: Credential<Options>): UpstreamRequest;
-  /** The dialects that it speaks, each with the path of its requests; undefined where these options have none. */
-  readonly dialects?: Readonly<Partial<Record<DialectSlug, (model: string, options: Options) => string | undefined>>>;
+  /** The dialects that it speaks. */
+  readonly dialects?: Readonly<Partial<Record<DialectSlug, DialectPath<Options>>>>;
   /** Whether its models may write tokens that the answer does not show, and that are paid. */
   readonly hidesReasoning?: boolean;
   /** Whether its streams report their usage without being asked, and a request that asks for it is refused. */
@@ -108,8 +117,8 @@ export interface Provider<Options extends BaseProviderOptions = BaseProviderOpti
   readonly hasApiVersion?: boolean;
   /** Whether its newer models refuse `max_tokens` of a chat, and take `max_completion_tokens` alone. */
   readonly refusesMaxTokens?: boolean;
-  /** Signs each attempt, for providers whose signature covers the body and the time. */
-  signer?(credential: Credential<Options>): RequestSigner;
+  /** Signs each attempt, for providers whose signature covers the body and the time; undefined where the credential signs nothing. */
+  signer?(credential: Credential<Options>): RequestSigner | undefined;
   /** Statuses besides 401 and 403 that mean that the credential was refused. */
   readonly credentialStatuses?: readonly number[];
   /** Where a 403 can mean that the credential itself was refused: whether this one does. */

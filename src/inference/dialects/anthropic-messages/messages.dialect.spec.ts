@@ -9,7 +9,7 @@ import { anthropicMessages, type MessagesFacts } from './messages.dialect.js';
 
 function callOf(text: string): InferenceCall<MessagesFacts> {
   const bytes = Buffer.from(text);
-  const facts = anthropicMessages.readFacts(readMembers(bytes, anthropicMessages.members));
+  const facts = anthropicMessages.readFacts(readMembers(bytes, anthropicMessages.members), bytes);
   return { facts, bytes, knownModel: undefined, hidesReasoning: false };
 }
 

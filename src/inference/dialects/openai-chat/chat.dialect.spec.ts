@@ -16,7 +16,7 @@ const KNOWN: ModelFacts = {
 
 function callOf(text: string, knownModel?: ModelFacts): InferenceCall<ChatFacts> {
   const bytes = Buffer.from(text);
-  const facts = openaiChat.readFacts(readMembers(bytes, openaiChat.members));
+  const facts = openaiChat.readFacts(readMembers(bytes, openaiChat.members), bytes);
   return { facts, bytes, knownModel, hidesReasoning: false };
 }
 

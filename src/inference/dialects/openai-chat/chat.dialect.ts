@@ -33,8 +33,8 @@ export const openaiChat: Dialect<ChatFacts> = {
   withOutputCap: (call, cap) => withCap(call, call.refusesMaxTokens ? NEW_CAPS_FIRST : OLD_CAPS_FIRST, cap),
   bodyOf: ({ facts, bytes }) => askingForUsage(bytes, facts),
   toErrorEvent,
-  newMeter: ({ facts, hidesReasoning, reportsCost, showsUsage }) => {
-    const hidesUsage = showsUsage !== true && asksForUsage(facts);
+  newMeter: ({ facts, hidesReasoning, reportsCost, isTranslated }) => {
+    const hidesUsage = isTranslated !== true && asksForUsage(facts);
     return new AnswerMeter(CHAT_ANSWER, { hidesUsage, hidesReasoning, reportsCost });
   },
 };

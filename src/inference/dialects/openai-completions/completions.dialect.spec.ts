@@ -5,7 +5,7 @@ import { type CompletionsFacts, openaiCompletions } from './completions.dialect.
 
 function callOf(text: string): InferenceCall<CompletionsFacts> {
   const bytes = Buffer.from(text);
-  const facts = openaiCompletions.readFacts(readMembers(bytes, openaiCompletions.members));
+  const facts = openaiCompletions.readFacts(readMembers(bytes, openaiCompletions.members), bytes);
   return { facts, bytes, knownModel: undefined, hidesReasoning: false };
 }
 

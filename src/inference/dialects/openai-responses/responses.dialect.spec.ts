@@ -8,7 +8,7 @@ import { readResponsesUsage } from './responses-usage.js';
 
 function callOf(text: string, hidesReasoning = false): InferenceCall<ResponsesFacts> {
   const bytes = Buffer.from(text);
-  const facts = openaiResponses.readFacts(readMembers(bytes, openaiResponses.members));
+  const facts = openaiResponses.readFacts(readMembers(bytes, openaiResponses.members), bytes);
   return { facts, bytes, knownModel: undefined, hidesReasoning };
 }
 
@@ -121,7 +121,9 @@ it.each([
 });
 
 it('ends a stream with a failed response', () => {
-  const [head, data] = openaiResponses.toErrorEvent(new GatewayError('provider_timeout')).trim().split('\ndata: ');
+  const [head, data] = String(openaiResponses.toErrorEvent(new GatewayError('provider_timeout')))
+    .trim()
+    .split('\ndata: ');
   expect(head).toBe('event: response.failed');
   expect(JSON.parse(data ?? '')).toMatchObject({
     type: 'response.failed',

@@ -1,7 +1,7 @@
 // Bedrock's endpoints in the forms of OpenAI's and Anthropic's APIs. Sources, read 2026-11-27:
-// https://docs.aws.amazon.com/bedrock/latest/userguide/endpoints.html, …/inference-responses-api.html and …/inference-messages-api.html
+// https://docs.aws.amazon.com/bedrock/latest/userguide/endpoints.html, the API reference of Amazon Bedrock Runtime, …/inference-responses-api.html and …/inference-messages-api.html
 import { awsEndpoint, bedrockMantleEndpoint } from '../../aws/aws-region.js';
-import type { DialectSlug } from '../provider.types.js';
+import type { DialectPath, DialectSlug } from '../provider.types.js';
 
 /** `mantle` has tools that run at AWS and background calls; `runtime` has guardrails and inference across regions. */
 export const BEDROCK_ENDPOINTS = ['mantle', 'runtime'] as const;
@@ -12,6 +12,7 @@ interface EndpointOptions {
   readonly bedrock_endpoint?: BedrockEndpoint;
 }
 
+const MODEL_PATH = '/model/';
 const INFERENCE_PATH = /\/(?:chat\/completions|responses(?:\/\w+)?|messages(?:\/count_tokens)?)$/;
 /** At Mantle, these models have another path than all others, gpt-oss included. */
 const OPENAI_MODEL = /^openai\.gpt-\d/;
@@ -20,10 +21,26 @@ export const BEDROCK_DIALECTS = {
   'openai-chat': (model: string, options: EndpointOptions) => `${openaiBase(model, options)}/chat/completions`,
   'openai-responses': (model: string, options: EndpointOptions) => `${openaiBase(model, options)}/responses`,
   'anthropic-messages': () => '/anthropic/v1/messages',
-} satisfies Partial<Record<DialectSlug, (model: string, options: EndpointOptions) => string>>;
+  'bedrock-converse': (model, _options, isStream) => `${pathOf(model)}/converse${isStream ? '-stream' : ''}`,
+  'bedrock-invoke': (model, _options, isStream) => `${pathOf(model)}/invoke${isStream ? '-with-response-stream' : ''}`,
+} satisfies Partial<Record<DialectSlug, DialectPath<EndpointOptions>>>;
 
 export function isInferencePath(path: string): boolean {
   return INFERENCE_PATH.test(path);
+}
+
+/** Whether a request names its model in its path, as those of Bedrock's own API do. */
+export function isModelPath(path: string): boolean {
+  return path.startsWith(MODEL_PATH);
+}
+
+/** As AWS's clients encode it, whose signatures cover the path. */
+function pathOf(model: string): string {
+  const encoded = encodeURIComponent(model).replaceAll(
+    /[!'()*]/g,
+    (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return MODEL_PATH + encoded;
 }
 
 export function inferenceEndpoint({ bedrock_endpoint: endpoint = 'mantle' }: EndpointOptions, region: string): URL {

@@ -1,0 +1,81 @@
+import { type JsonField, walkFields } from '../../../common/json/fields.js';
+import type { ModelFacts } from '../../../usage/models/model-facts.js';
+import { inputBound } from '../input-bound.js';
+
+/** More than any model of Bedrock takes for its largest image: Claude's finest has 4,784 tokens, Nova's and Pixtral's fewer. */
+const IMAGE_TOKENS = 10_000;
+/** Content that is elsewhere, or in which a page or a second may be more tokens than it has bytes. */
+const UNSEEN: ReadonlySet<string> = new Set(['s3location', 'document', 'video', 'audio']);
+const CONVERSATION: ReadonlySet<string> = new Set(['messages', 'system']);
+const MORE_FIELDS = 'additionalmodelrequestfields';
+/** Tools that the caller runs. Any other may add input whose size is not known before. */
+const CALLERS_TOOL = /^(?:custom$|function$|bash_|text_editor_|computer_|memory_)/;
+
+export interface ConverseInput {
+  /** Tokens at most; undefined: there is no bound. */
+  readonly bound: number | undefined;
+  /** The field that asks for work without a bound. */
+  readonly unbounded: string | undefined;
+  /** Whether the request writes to a cache. */
+  readonly writesCache: boolean;
+}
+
+/** Reads what bounds the input of a Converse request. Source: the API reference of Converse, read 2026-11-28. */
+export function readConverseInput(json: Buffer, knownModel: ModelFacts | undefined): ConverseInput {
+  const path = new FieldPath();
+  let images = 0;
+  let imageBytes = 0;
+  let hasTools = false;
+  let isUnseen = false;
+  let writesCache = false;
+  let unbounded: string | undefined;
+  const isWhole = walkFields(json, (field) => {
+    const { name, member, depth, isNull } = field;
+    path.enter(field);
+    unbounded ??= unboundedBy(field, path);
+    writesCache ||= name === 'cachepoint';
+    hasTools ||= name === 'toolconfig';
+    // The prompt and its variables are with the provider.
+    isUnseen ||= depth === 1 && name === 'promptvariables' && !isNull;
+    if (!CONVERSATION.has(member)) return;
+    isUnseen ||= UNSEEN.has(name);
+    if (name === 'image') images += 1;
+    if (path.isOfImage(depth)) imageBytes += field.bytes;
+  });
+  const facts = { images, imageBytes, hasTools, isUnseen: isUnseen || !isWhole };
+  return { bound: inputBound(json, facts, IMAGE_TOKENS, knownModel), unbounded, writesCache };
+}
+
+/** Searches, code and more that run at AWS. */
+function unboundedBy({ name, member, depth, text }: JsonField, path: FieldPath): string | undefined {
+  if (member === 'toolconfig') return name === 'systemtool' ? 'toolConfig' : undefined;
+  if (member !== MORE_FIELDS) return undefined;
+  const isTool = name === 'type' && depth === 4 && path.at(2) === 'tools';
+  const isOutside = isTool && !CALLERS_TOOL.test(text ?? '');
+  return isOutside || name === 'mcp_servers' ? 'additionalModelRequestFields' : undefined;
+}
+
+/** Where blocks of content stand: in a message, and in the result of a tool there. */
+const BLOCK_DEPTHS: readonly number[] = [5, 8];
+
+/** The names of the fields around the current one. */
+class FieldPath {
+  readonly #names: string[] = [];
+
+  enter({ name, depth }: JsonField): void {
+    this.#names.length = depth;
+    this.#names[depth] = name;
+  }
+
+  at(depth: number): string | undefined {
+    return this.#names[depth];
+  }
+
+  /** Whether a field is the data of an image: `{"image": {"format": "png", "source": {"bytes": "…"}}}` where content stands. */
+  isOfImage(depth: number): boolean {
+    const block = depth - 2;
+    if (!BLOCK_DEPTHS.includes(block) || this.at(1) !== 'messages' || this.at(3) !== 'content') return false;
+    if (block === BLOCK_DEPTHS[1] && (this.at(5) !== 'toolresult' || this.at(6) !== 'content')) return false;
+    return this.at(block) === 'image' && this.at(block + 1) === 'source' && this.at(depth) === 'bytes';
+  }
+}

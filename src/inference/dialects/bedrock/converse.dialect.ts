@@ -1,0 +1,78 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { JsonObject } from '../../../common/json/read.js';
+import type { UsageEstimate } from '../../../gateway/billable-use.js';
+import type { Counts } from '../../../usage/units.js';
+import { AnswerMeter } from '../answer-meter.js';
+import type { Dialect, InferenceCall, InferenceFacts } from '../dialect.types.js';
+import { type CapPath, readCapAt, withCapAt } from '../nested-caps.js';
+import { outputBound } from '../output-bound.js';
+import { readModel, readSwitch } from '../read-facts.js';
+import { passRequestHeaders } from '../request-headers.js';
+import { BEDROCK_MODE_MEMBERS, bedrockModes } from './bedrock-modes.js';
+import { toBedrockErrorFrame } from './bedrock-refusal.js';
+import { CONVERSE_ANSWER } from './converse-answer.js';
+import { readConverseInput } from './converse-input.js';
+import { FramedMeter } from './framed-meter.js';
+
+const CAP: CapPath = ['inferenceConfig', 'maxTokens'];
+/** The model's own names for it, which may be given besides. */
+const MORE_CAPS: readonly CapPath[] = [
+  'max_tokens',
+  'max_completion_tokens',
+  'max_new_tokens',
+  'max_gen_len',
+  'maxTokens',
+  'maxTokenCount',
+].map((name) => ['additionalModelRequestFields', name]);
+
+/** The model stands in the path, and so does whether the answer is a stream. Source: the API reference of Converse, read 2026-11-28. */
+export const bedrockConverse: Dialect = {
+  slug: 'bedrock-converse',
+  endpoint: 'converse',
+  uses: [],
+  members: new Set(BEDROCK_MODE_MEMBERS),
+  framing: 'aws',
+  mayUse: ['cache_write_5m', 'cache_write_1h'],
+  readFacts: (members: JsonObject, body: Buffer): InferenceFacts => ({
+    model: readModel(members),
+    isStream: readSwitch(members, 'stream'),
+    outputCap: readCapAt(body, [CAP, ...MORE_CAPS]),
+  }),
+  modesOf: bedrockModes,
+  estimate,
+  withOutputCap: (call, cap) => withCapAt(call, [CAP, ...MORE_CAPS], cap),
+  bodyOf: ({ bytes }) => bytes,
+  headersOf: bedrockHeaders,
+  toErrorEvent: toBedrockErrorFrame,
+  newMeter: ({ hidesReasoning, isTranslated = false }) =>
+    new FramedMeter({
+      meter: new AnswerMeter(CONVERSE_ANSWER, { hidesUsage: false, hidesReasoning }),
+      toText: (name, payload) => `{${JSON.stringify(name)}:${payload.toString()}}`,
+      isTranslated,
+    }),
+};
+
+/** What AWS's clients say about a call in headers: guardrails, traces, the latency that they want. */
+export function bedrockHeaders(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
+  return passRequestHeaders(headers, /^x-amzn-bedrock-/);
+}
+
+/** Behind its ARN, a prompt has its own text, model and cap. */
+const PROMPT = /^arn:[^/]+:prompt\//;
+
+function estimate({ facts, bytes, knownModel }: InferenceCall): UsageEstimate {
+  const { bound: input, unbounded, writesCache } = readConverseInput(bytes, knownModel);
+  const written: Counts = writesCache ? { cache_write_5m: 0, cache_write_1h: 0 } : {};
+  const output = outputBound(facts.outputCap, 1, knownModel);
+  return {
+    unit: 'output',
+    counts: { input: input ?? 0, cache_read: 0, ...written, output: output ?? 0 },
+    unbounded: unbounded ?? unboundedField(),
+  };
+
+  function unboundedField(): string | undefined {
+    if (PROMPT.test(facts.model)) return 'modelId';
+    if (input === undefined) return 'messages';
+    return output === undefined ? 'inferenceConfig.maxTokens' : undefined;
+  }
+}
