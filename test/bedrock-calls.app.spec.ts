@@ -301,13 +301,13 @@ describe('an error of the gateway', () => {
       [401, 'AccessDeniedException', 'api_key_invalid'],
     ],
     [
-      'a cap that is no number',
+      'a cap in quotes',
       `${PATH}/converse`,
       '{"inferenceConfig":{"maxTokens":"9"}}',
       {},
       [400, 'ValidationException', 'validation_failed'],
     ],
-    ['a body that is no object', `${PATH}/invoke`, '[]', {}, [400, 'ValidationException', 'validation_failed']],
+    ['a body that is a list', `${PATH}/invoke`, '[]', {}, [400, 'ValidationException', 'validation_failed']],
     [
       'a model that leaves its path',
       '/model/..%2Fx/converse',

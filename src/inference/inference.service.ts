@@ -18,6 +18,7 @@ import { OfferedEndpoints } from '../upstream/providers/offered-endpoints.js';
 import { ProviderRegistry } from '../upstream/providers/provider.registry.js';
 import type { RetryMode, UpstreamAnswer, UpstreamHead } from '../upstream/upstream.types.js';
 import { modelFacts } from '../usage/models/model-catalogue.js';
+import { bedrockConverse } from './dialects/bedrock/converse.dialect.js';
 import { DIALECTS } from './dialects/dialects.js';
 import type { Dialect, InferenceCall, InferenceFacts, RelayedRequest } from './dialects/dialect.types.js';
 import { anthropicMessages } from './dialects/anthropic-messages/messages.dialect.js';
@@ -143,6 +144,11 @@ export class InferenceService {
         return this.runAt(openaiChat, current, body, response, its);
       case 'anthropic-messages':
         return this.runAt(anthropicMessages, current, body, response, its);
+      case 'bedrock-converse': {
+        // They stand in the path.
+        const { model, stream } = members;
+        return this.runAt(bedrockConverse, current, { ...body, model, stream }, response, its);
+      }
     }
   }
 

@@ -61,6 +61,7 @@ export class TranslatedCalls {
       { ...bodyObject(context.bytes ?? Buffer.alloc(0)), model },
       {
         provider: provider.slug,
+        pricedModel: pricedModel(context, model),
         refusesMaxTokens: serverTraits(virtualKey).refusesMaxTokens,
         maxOutput: modelFacts(provider.slug, pricedModel(context, model))?.maxOutput,
         answerId: request.trace.traceId,

@@ -206,9 +206,9 @@ export type BedrockOptions = {
      */
     aws_region?: string;
     /**
-     * Which of Bedrock's endpoints takes chats, responses and messages; default `mantle`.
+     * Which of Bedrock's endpoints takes chats, responses and messages; default `mantle`. With `converse`, they are translated.
      */
-    bedrock_endpoint?: 'mantle' | 'runtime';
+    bedrock_endpoint?: 'mantle' | 'runtime' | 'converse';
     /**
      * `strict`: callers see only the objects that their own workspace made through the gateway. `off` (default): all objects of
      * the provider account.

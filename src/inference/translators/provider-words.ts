@@ -23,7 +23,8 @@ function providerWords(body: unknown): ProviderWords {
 }
 
 /** What is about the length of the input, which clients can shorten by themselves. */
-const TOO_LONG = /context_length|context length|context window|prompt is too long|maximum context|too many tokens/i;
+const TOO_LONG =
+  /context_length|context length|context window|prompt is too long|maximum context|too many tokens|input is too long/i;
 
 export function isAboutLength({ message, type, code }: ProviderWords): boolean {
   return [message, type, code].some((text) => text !== undefined && TOO_LONG.test(text));

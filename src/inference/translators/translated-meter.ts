@@ -2,7 +2,7 @@ import { GatewayError } from '../../common/errors/gateway.error.js';
 import { isObject, type JsonObject, parseForeignJson } from '../../common/json/read.js';
 import type { AnswerFacts, ReportedUsage, StreamMeter } from '../../gateway/billable-use.js';
 import { EventSplitter, readEvent } from '../../upstream/streams/event-splitter.js';
-import { UpstreamFailure } from '../../upstream/upstream.types.js';
+import { UpstreamFailure, type UpstreamHead } from '../../upstream/upstream.types.js';
 import { invalidAnswer } from './provider-words.js';
 import { STREAM_END, type StreamTranslation, type Translation } from './translator.types.js';
 
@@ -34,6 +34,10 @@ export class TranslatedMeter implements StreamMeter {
   /** The answer comes as a stream of events. Otherwise it comes whole. */
   beginStream(): void {
     this.#stream ??= this.translation.newStream();
+  }
+
+  noteHead(head: UpstreamHead): void {
+    this.meter.noteHead?.(head);
   }
 
   push(chunk: Buffer): Buffer {

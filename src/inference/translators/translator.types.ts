@@ -1,11 +1,13 @@
 import type { JsonObject } from '../../common/json/read.js';
 
 /** The dialects that requests are translated to. */
-export type TranslatedDialect = 'openai-chat' | 'anthropic-messages';
+export type TranslatedDialect = 'openai-chat' | 'anthropic-messages' | 'bedrock-converse';
 
 /** What a translation has to know of the provider. */
 export interface TranslationTarget {
   readonly provider: string;
+  /** The model behind the name of the call, as prices know it. */
+  readonly pricedModel: string;
   /** Whether it refuses `max_tokens` of a chat. */
   readonly refusesMaxTokens: boolean;
   /** The most that the model writes; undefined: unknown. */

@@ -1,16 +1,27 @@
 import type { DialectSlug } from '../../upstream/providers/provider.types.js';
 import { chatToMessages } from './chat-to-messages/chat-to-messages.js';
+import { throughMessages } from './through-messages.js';
 import { messagesToChat } from './messages-to-chat/messages-to-chat.js';
+import { messagesToConverse } from './messages-to-converse/messages-to-converse.js';
 import { responsesToChat } from './responses-to-chat/responses-to-chat.js';
 import { responsesToMessages } from './responses-to-messages/responses-to-messages.js';
 import type { EventForm } from './translated-meter.js';
 import type { Translator } from './translator.types.js';
 
+/** Blocks of Converse are those of messages under other names. */
+const chatToConverse = throughMessages('chat-to-converse', chatToMessages, messagesToConverse, [
+  'max_tokens',
+  'max_completion_tokens',
+]);
+const responsesToConverse = throughMessages('responses-to-converse', responsesToMessages, messagesToConverse, [
+  'max_output_tokens',
+]);
+
 /** By the dialect of the caller; the first whose target the provider speaks is taken. */
 const TRANSLATORS: Readonly<Partial<Record<DialectSlug, readonly Translator[]>>> = {
-  'anthropic-messages': [messagesToChat],
-  'openai-chat': [chatToMessages],
-  'openai-responses': [responsesToChat, responsesToMessages],
+  'anthropic-messages': [messagesToChat, messagesToConverse],
+  'openai-chat': [chatToMessages, chatToConverse],
+  'openai-responses': [responsesToChat, responsesToMessages, responsesToConverse],
 };
 
 /**

@@ -250,7 +250,7 @@ describe('the options of bedrock', () => {
 describe('a Bedrock API key', () => {
   const credential = credentialWith(plainToInstance(BedrockOptions, { aws_region: 'us-east-1' }), 'bedrock-api-key');
 
-  it('needs no other credential, and goes along without a signature', () => {
+  it('needs no other credential, and is sent without a signature', () => {
     expect(problems({ aws_region: 'us-east-1' }, 'bedrock-api-key')).toEqual([]);
     const { headers } = provider.address({ method: 'POST', path: '/model/m/converse', body: {} }, credential);
     expect(headers['authorization']).toBe('Bearer bedrock-api-key');

@@ -82,7 +82,7 @@ export class BedrockOptions extends ResourceProviderOptions implements AwsOption
   @Matches(AWS_REGION)
   readonly aws_region?: string;
 
-  /** Which of Bedrock's endpoints takes chats, responses and messages; default `mantle`. */
+  /** Which of Bedrock's endpoints takes chats, responses and messages; default `mantle`. With `converse`, they are translated. */
   @Optional()
   @IsIn(BEDROCK_ENDPOINTS)
   readonly bedrock_endpoint?: BedrockEndpoint;
@@ -108,7 +108,7 @@ export function createBedrockProvider(
       return buildRequest(joinUrl(base, request), request, credential.key === undefined ? {} : bearer(credential));
     },
     signer(credential) {
-      // A Bedrock API key goes along as it is.
+      // A Bedrock API key is sent as it is.
       if (credential.key !== undefined) return undefined;
       let used: AwsCredentials | undefined;
       return {

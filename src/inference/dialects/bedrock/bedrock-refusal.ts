@@ -20,7 +20,7 @@ function exceptionOf(status: number): string {
   return EXCEPTIONS[status] ?? (status >= 500 ? 'ModelErrorException' : 'ValidationException');
 }
 
-/** By this header AWS's clients tell errors apart. */
+/** AWS's clients read the kind of an error in this header. */
 export function bedrockErrorHeaders({ status }: GatewayError): Readonly<Record<string, string>> {
   return { 'x-amzn-errortype': exceptionOf(status) };
 }

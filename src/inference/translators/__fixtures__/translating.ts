@@ -7,6 +7,7 @@ import type { Translation, TranslationTarget } from '../translator.types.js';
 
 export const TARGET: TranslationTarget = {
   provider: 'openai-compatible',
+  pricedModel: 'some-model',
   refusesMaxTokens: false,
   maxOutput: undefined,
   answerId: 'a1',

@@ -3,11 +3,12 @@ import { isObject, type JsonObject } from '../../../common/json/read.js';
 import { toChatRequest } from '../messages-to-chat/chat-request.js';
 import { toMessage } from '../messages-to-chat/message-answer.js';
 import { MessageStream } from '../messages-to-chat/message-stream.js';
+import { TwoStreams } from '../through-messages.js';
 import { untranslatable } from '../request-parts.js';
 import { toMessageRequest } from '../responses-to-messages/message-request.js';
 import { toResponse } from '../responses-to-messages/response-answer.js';
 import { ResponseStream } from '../responses-to-messages/response-stream.js';
-import type { STREAM_END, StreamTranslation, TranslationTarget, Translation, Translator } from '../translator.types.js';
+import type { TranslationTarget, Translation, Translator } from '../translator.types.js';
 
 /** Of messages, which have no other place for them, or none at chats. */
 const NOT_FOR_MESSAGES = ['prompt_cache_key', 'user', 'safety_identifier'] as const;
@@ -41,23 +42,6 @@ export const responsesToChat: Translator = {
     };
   },
 };
-
-/** The second translates what the first makes. */
-class TwoStreams implements StreamTranslation {
-  constructor(
-    private readonly first: StreamTranslation,
-    private readonly second: StreamTranslation,
-  ) {}
-
-  push(event: JsonObject | typeof STREAM_END): readonly JsonObject[] {
-    return this.first.push(event).flatMap((made) => this.second.push(made));
-  }
-
-  end(): readonly JsonObject[] {
-    const last = this.first.end().flatMap((made) => this.second.push(made));
-    return [...last, ...this.second.end()];
-  }
-}
 
 function isForMessages(name: string): boolean {
   return NOT_FOR_MESSAGES.some((known) => known === name);

@@ -3,8 +3,11 @@
 import { awsEndpoint, bedrockMantleEndpoint } from '../../aws/aws-region.js';
 import type { DialectPath, DialectSlug } from '../provider.types.js';
 
-/** `mantle` has tools that run at AWS and background calls; `runtime` has guardrails and inference across regions. */
-export const BEDROCK_ENDPOINTS = ['mantle', 'runtime'] as const;
+/**
+ * `mantle` has tools that run at AWS and background calls; `runtime` has guardrails and inference across regions; `converse` has
+ * every model, in a form of its own.
+ */
+export const BEDROCK_ENDPOINTS = ['mantle', 'runtime', 'converse'] as const;
 
 export type BedrockEndpoint = (typeof BEDROCK_ENDPOINTS)[number];
 
@@ -18,12 +21,17 @@ const INFERENCE_PATH = /\/(?:chat\/completions|responses(?:\/\w+)?|messages(?:\/
 const OPENAI_MODEL = /^openai\.gpt-\d/;
 
 export const BEDROCK_DIALECTS = {
-  'openai-chat': (model: string, options: EndpointOptions) => `${openaiBase(model, options)}/chat/completions`,
-  'openai-responses': (model: string, options: EndpointOptions) => `${openaiBase(model, options)}/responses`,
-  'anthropic-messages': () => '/anthropic/v1/messages',
+  'openai-chat': (model, options) => unlessConverse(options, `${openaiBase(model, options)}/chat/completions`),
+  'openai-responses': (model, options) => unlessConverse(options, `${openaiBase(model, options)}/responses`),
+  'anthropic-messages': (_model, options) => unlessConverse(options, '/anthropic/v1/messages'),
   'bedrock-converse': (model, _options, isStream) => `${pathOf(model)}/converse${isStream ? '-stream' : ''}`,
   'bedrock-invoke': (model, _options, isStream) => `${pathOf(model)}/invoke${isStream ? '-with-response-stream' : ''}`,
 } satisfies Partial<Record<DialectSlug, DialectPath<EndpointOptions>>>;
+
+/** Chats and messages are translated instead. */
+function unlessConverse({ bedrock_endpoint: endpoint }: EndpointOptions, path: string): string | undefined {
+  return endpoint === 'converse' ? undefined : path;
+}
 
 export function isInferencePath(path: string): boolean {
   return INFERENCE_PATH.test(path);

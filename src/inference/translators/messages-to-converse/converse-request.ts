@@ -1,0 +1,139 @@
+import { isObject, type JsonObject } from '../../../common/json/read.js';
+import { LeftOut, listAt, objectAt, present, textAt, untranslatable, wordOf } from '../request-parts.js';
+import type { TranslationTarget } from '../translator.types.js';
+import { ConverseContent } from './converse-content.js';
+
+/** That are translated, or that do nothing where they are left out. */
+const TRANSLATED: ReadonlySet<string> = new Set([
+  'model',
+  'messages',
+  'system',
+  'max_tokens',
+  'stream',
+  'temperature',
+  'top_p',
+  'top_k',
+  'stop_sequences',
+  'tools',
+  'tool_choice',
+  'thinking',
+  'output_config',
+  'service_tier',
+]);
+/** Without them, the request would mean something else. */
+const NEEDED = ['mcp_servers', 'container'] as const;
+/** Tools of the provider that a model can do without. */
+const EXTRA_TOOL = /^(?:web_search|web_fetch|code_execution|tool_search)_/;
+/** Its models take fields and marks of Anthropic's API. */
+const CLAUDE = /(?:^|[./])anthropic\./;
+
+/** What a call can do without: the answer is the same, later or dearer. */
+export interface ConverseRequest {
+  readonly body: JsonObject;
+  readonly leftOut: readonly string[];
+}
+
+/**
+ * A request of Anthropic's Messages API as one of Bedrock's Converse, whose model is not in the body. Sources:
+ * https://docs.anthropic.com/en/api/messages and the API reference of Converse, read 2026-11-28.
+ */
+export function toConverseRequest(request: JsonObject, { provider, pricedModel }: TranslationTarget): ConverseRequest {
+  for (const name of NEEDED) if ((request[name] ?? null) !== null) throw untranslatable(name, name, provider);
+  const isClaude = CLAUDE.test(pricedModel.toLowerCase());
+  const leftOut = new LeftOut();
+  leftOut.addOthers(request, TRANSLATED);
+  const { service_tier: tier } = request;
+  if (typeof tier === 'string' && tier !== 'auto' && tier !== 'standard_only') leftOut.add('service_tier');
+  const content = new ConverseContent({ provider, leftOut, caches: isClaude });
+  const body = {
+    ...content.members(request['system'], request['messages']),
+    inferenceConfig: present({
+      maxTokens: request['max_tokens'],
+      temperature: request['temperature'],
+      topP: request['top_p'],
+      stopSequences: stopsOf(request),
+    }),
+    toolConfig: toolsOf(request, content, provider, leftOut),
+    outputConfig: formatOf(request, leftOut),
+    additionalModelRequestFields: isClaude ? ofClaude(request) : withoutClaude(request, leftOut),
+  };
+  return { body: present(body), leftOut: leftOut.fields };
+}
+
+function stopsOf({ stop_sequences: stops }: JsonObject): unknown {
+  return Array.isArray(stops) && stops.length === 0 ? undefined : stops;
+}
+
+/** What Converse has no place for, under the model's own names. */
+function ofClaude({ thinking, top_k }: JsonObject): JsonObject | undefined {
+  const fields = present({ thinking: isOn(thinking) ? thinking : undefined, top_k });
+  return Object.keys(fields).length === 0 ? undefined : fields;
+}
+
+function withoutClaude({ thinking, top_k: topK }: JsonObject, leftOut: LeftOut): undefined {
+  if (isOn(thinking)) leftOut.add('thinking');
+  if ((topK ?? null) !== null) leftOut.add('top_k');
+}
+
+export function isOn(thinking: unknown): boolean {
+  return isObject(thinking) && thinking['type'] !== 'disabled';
+}
+
+function formatOf({ output_config: config }: JsonObject, leftOut: LeftOut): JsonObject | undefined {
+  if (!isObject(config)) return undefined;
+  if ((config['effort'] ?? null) !== null) leftOut.add('output_config.effort');
+  const { format } = config;
+  if (!isObject(format) || format['type'] !== 'json_schema') return undefined;
+  const jsonSchema = { schema: JSON.stringify(format['schema'] ?? {}) };
+  return { textFormat: { type: 'json_schema', structure: { jsonSchema } } };
+}
+
+/** Converse wants the definitions of all tools that the conversation has called. */
+function toolsOf(
+  { tools: given, tool_choice: choice }: JsonObject,
+  content: ConverseContent,
+  provider: string,
+  leftOut: LeftOut,
+): JsonObject | undefined {
+  const tools =
+    (given ?? null) === null
+      ? []
+      : listAt(given, 'tools').flatMap((tool, index) => {
+          const path = `tools.${index}`;
+          const {
+            type = 'custom',
+            name,
+            description,
+            input_schema: schema,
+            cache_control: mark,
+          } = objectAt(tool, path);
+          if (type !== 'custom') {
+            if (!EXTRA_TOOL.test(wordOf(type))) throw untranslatable(path, `the tool ${wordOf(type)}`, provider);
+            leftOut.add('tools');
+            return [];
+          }
+          const said = typeof description === 'string' && description !== '' ? { description } : {};
+          const toolSpec = {
+            name: textAt(name, `${path}.name`),
+            ...said,
+            inputSchema: { json: schema ?? { type: 'object' } },
+          };
+          return [{ toolSpec }, ...content.markOf(mark)];
+        });
+  const { type, name, disable_parallel_tool_use: isSingle } = isObject(choice) ? choice : {};
+  if (isSingle === true) leftOut.add('tool_choice.disable_parallel_tool_use');
+  if (type === 'none') {
+    if (content.calledTools.length > 0)
+      throw untranslatable('tool_choice', 'the choice none after calls of tools', provider);
+    return undefined;
+  }
+  if (tools.length === 0) {
+    const called = content.calledTools.map((each) => ({
+      toolSpec: { name: each, inputSchema: { json: { type: 'object' } } },
+    }));
+    return called.length === 0 ? undefined : { tools: called };
+  }
+  if (type === 'any') return { tools, toolChoice: { any: {} } };
+  if (type === 'tool') return { tools, toolChoice: { tool: { name: textAt(name, 'tool_choice.name') } } };
+  return { tools };
+}

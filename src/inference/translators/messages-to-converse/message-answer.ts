@@ -1,0 +1,79 @@
+import { isObject, type JsonObject, stringOrUndefined } from '../../../common/json/read.js';
+import { readConverseUsage } from '../../dialects/bedrock/converse-answer.js';
+import { errorInstead, invalidAnswer, isErrorAlone } from '../provider-words.js';
+
+/** What of the request its answer depends on. */
+export interface AskedConverse {
+  readonly provider: string;
+  readonly answerId: string;
+  readonly model: unknown;
+  /** Whether the caller takes what the model thinks. */
+  readonly thinks: boolean;
+}
+
+const STOP_REASONS: ReadonlyMap<unknown, string> = new Map([
+  ['end_turn', 'end_turn'],
+  ['tool_use', 'tool_use'],
+  ['max_tokens', 'max_tokens'],
+  ['stop_sequence', 'stop_sequence'],
+  ['guardrail_intervened', 'refusal'],
+  ['content_filtered', 'refusal'],
+  ['model_context_window_exceeded', 'model_context_window_exceeded'],
+]);
+
+/** An answer of Converse as a message. Sources: as those of the request. */
+export function toMessage(answer: JsonObject, asked: AskedConverse): JsonObject {
+  if (isErrorAlone(answer)) throw errorInstead(answer, asked.provider);
+  const { output, stopReason, usage } = answer;
+  const message = isObject(output) ? output['message'] : undefined;
+  if (!isObject(message) || !Array.isArray(message['content'])) throw invalidAnswer('an answer without content');
+  return {
+    ...messageHead(asked),
+    content: message['content'].filter(isObject).flatMap((block) => blockOf(block, asked)),
+    stop_reason: stopReasonOf(stopReason),
+    stop_sequence: null,
+    usage: toMessageUsage(usage),
+  };
+}
+
+export function messageHead({ answerId, model }: AskedConverse): JsonObject {
+  return { id: `msg_${answerId}`, type: 'message', role: 'assistant', model };
+}
+
+export function stopReasonOf(reason: unknown): string {
+  return STOP_REASONS.get(reason) ?? 'end_turn';
+}
+
+export function toMessageUsage(usage: unknown): JsonObject {
+  const counts = readConverseUsage(usage) ?? {};
+  const { cache_write_5m: short = 0, cache_write_1h: long = 0 } = counts;
+  return {
+    input_tokens: counts.input ?? 0,
+    cache_creation_input_tokens: short + long,
+    cache_read_input_tokens: counts.cache_read ?? 0,
+    cache_creation: { ephemeral_5m_input_tokens: short, ephemeral_1h_input_tokens: long },
+    output_tokens: counts.output ?? 0,
+  };
+}
+
+function blockOf(block: JsonObject, { thinks }: AskedConverse): readonly JsonObject[] {
+  const { text, toolUse, reasoningContent: thought, citationsContent: cited } = block;
+  if (typeof text === 'string') return text === '' ? [] : [{ type: 'text', text }];
+  if (isObject(toolUse)) {
+    const { toolUseId: id, name, input } = toolUse;
+    if (typeof id !== 'string' || typeof name !== 'string') throw invalidAnswer('a tool call without id and name');
+    return [{ type: 'tool_use', id, name, input: isObject(input) ? input : {} }];
+  }
+  if (isObject(cited) && Array.isArray(cited['content'])) {
+    const texts = cited['content'].filter(isObject).map((part) => stringOrUndefined(part['text']) ?? '');
+    return [{ type: 'text', text: texts.join('') }];
+  }
+  return thinks && isObject(thought) ? thoughtOf(thought) : [];
+}
+
+function thoughtOf({ reasoningText: said, redactedContent: data }: JsonObject): readonly JsonObject[] {
+  if (typeof data === 'string') return [{ type: 'redacted_thinking', data }];
+  if (!isObject(said)) return [];
+  const { text, signature } = said;
+  return [{ type: 'thinking', thinking: stringOrUndefined(text) ?? '', signature: stringOrUndefined(signature) ?? '' }];
+}

@@ -1,0 +1,20 @@
+import type { Translator } from '../translator.types.js';
+import { isOn, toConverseRequest } from './converse-request.js';
+import { toMessage } from './message-answer.js';
+import { MessageStream } from './message-stream.js';
+
+/** Runs clients of Anthropic's API on any model of Bedrock. */
+export const messagesToConverse: Translator = {
+  name: 'messages-to-converse',
+  to: 'bedrock-converse',
+  callersNames: { 'inferenceConfig.maxTokens': 'max_tokens', toolConfig: 'tools' },
+  translate(request, target) {
+    const { provider, answerId } = target;
+    const asked = { provider, answerId, model: request['model'], thinks: isOn(request['thinking']) };
+    return {
+      ...toConverseRequest(request, target),
+      toAnswer: (answer) => toMessage(answer, asked),
+      newStream: () => new MessageStream(asked),
+    };
+  },
+};

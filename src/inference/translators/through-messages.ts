@@ -1,0 +1,53 @@
+import type { JsonObject } from '../../common/json/read.js';
+import type { STREAM_END, StreamTranslation, Translator } from './translator.types.js';
+
+/** Of messages, which demand one. */
+const CAP = 'max_tokens';
+
+/**
+ * A translator through messages, which have a place for everything that the last dialect has.
+ * @param caps the members of a request that hold its output cap: without one, the last dialect gets none either
+ */
+export function throughMessages(
+  name: string,
+  first: Translator,
+  second: Translator,
+  caps: readonly string[],
+): Translator {
+  const { to, callersNames: ofSecond } = second;
+  const namedByFirst = (field: string): string => first.callersNames[field] ?? field;
+  const renamed = Object.entries(ofSecond).map(([field, known]) => [field, namedByFirst(known)] as const);
+  return {
+    name,
+    to,
+    callersNames: { ...first.callersNames, ...Object.fromEntries(renamed) },
+    translate(request, target) {
+      const one = first.translate(request, target);
+      const isCapped = caps.some((cap) => (request[cap] ?? null) !== null);
+      const two = second.translate(isCapped ? one.body : { ...one.body, [CAP]: undefined }, target);
+      return {
+        body: two.body,
+        leftOut: [...new Set([...one.leftOut, ...two.leftOut])],
+        toAnswer: (answer) => one.toAnswer(two.toAnswer(answer)),
+        newStream: () => new TwoStreams(two.newStream(), one.newStream()),
+      };
+    },
+  };
+}
+
+/** The second translates what the first makes. */
+export class TwoStreams implements StreamTranslation {
+  constructor(
+    private readonly first: StreamTranslation,
+    private readonly second: StreamTranslation,
+  ) {}
+
+  push(event: JsonObject | typeof STREAM_END): readonly JsonObject[] {
+    return this.first.push(event).flatMap((made) => this.second.push(made));
+  }
+
+  end(): readonly JsonObject[] {
+    const last = this.first.end().flatMap((made) => this.second.push(made));
+    return [...last, ...this.second.end()];
+  }
+}
