@@ -63,25 +63,28 @@ describe('the cost that OpenRouter reports', () => {
     expect(await gateway.books.ledger(1)).toMatchObject([{ costNano: '129000' }]);
   });
 
-  it('takes the place of the prices, in the limits too', async () => {
+  it('gives way to the prices of the model, so that a limit counts what it has reserved', async () => {
     await price('openrouter');
     await gateway.limit({ type: 'cost', credit_limit: 1 });
-    const ask = plainly(gateway, openrouter);
-    const { headers } = await ask('POST', '/chat/completions', { body: CHAT });
-    expect(headers['x-gateway-cost']).toBe('0.000123');
-    expect(await gateway.books.ledger(1)).toMatchObject([{ costNano: NANO }]);
+    // By its prices, the call costs 14 tokens at $0.00001.
+    for (const cost of [COST, 0.9]) {
+      gateway.provider.replyWith(json({ choices: [], usage: usageOf(cost) }));
+      const { headers } = await plainly(gateway, openrouter)('POST', '/chat/completions', { body: CHAT });
+      expect(headers['x-gateway-cost']).toBe('0.00014');
+    }
+    expect(await gateway.books.ledger(2)).toMatchObject([
+      { costNano: '140000', source: 'provider' },
+      { costNano: '140000', source: 'provider' },
+    ]);
     expect(await gateway.books.faults()).toEqual([]);
   });
 
-  it('is not believed when it is far above what is reserved', async () => {
-    await price('openrouter');
-    await gateway.limit({ type: 'cost', credit_limit: 1 });
-    gateway.provider.replyWith(json({ choices: [], usage: usageOf(0.9) }));
-    await plainly(gateway, openrouter)('POST', '/chat/completions', { body: CHAT });
-    const [row] = await gateway.books.ledger(1);
-    expect(row).toMatchObject({ source: 'capped' });
-    expect(Number(row?.costNano)).toBeLessThan(10_000_000);
-    expect(await gateway.books.faults()).toEqual([]);
+  it('counts where the model has a price for a part of the call only', async () => {
+    await gateway.admin.create('/v1/prices', { provider: 'openrouter', model: 'half', unit: 'input', price: '0.01' });
+    const { headers } = await plainly(gateway, openrouter)('POST', '/chat/completions', {
+      body: { ...CHAT, model: 'half' },
+    });
+    expect(headers['x-gateway-cost']).toBe('0.000123');
   });
 
   it('lets no call of a model without a price past a cost limit', async () => {
@@ -107,7 +110,9 @@ describe('a server of OpenAI’s API', () => {
   });
 
   it('says so where its virtual key says where', async () => {
-    expect((await ask({ cost_field: 'usage.cost' })).headers['x-gateway-cost']).toBe('0.000123');
+    const body = { ...CHAT, model: 'without a price' };
+    const { headers } = await ask({ cost_field: 'usage.cost' }, '/chat/completions', body);
+    expect(headers['x-gateway-cost']).toBe('0.000123');
   });
 
   it.each([

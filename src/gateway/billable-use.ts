@@ -29,7 +29,7 @@ export interface ReportedUsage {
   readonly isComputed?: boolean | undefined;
   /** How the call was served; undefined: the provider does not say it. */
   readonly mode?: PriceMode | undefined;
-  /** What the provider says that the whole call cost; absent: nothing, and the prices count. */
+  /** What the provider says that the whole call cost. It counts where the model has no price. */
   readonly cost?: NanoDollars | undefined;
 }
 

@@ -126,10 +126,7 @@ export function costOfReport(
 ): ReportCost {
   const own = quantitiesOf(reported.counts);
   const isUnbounded = reported.isComputed === true || estimate.unbounded !== undefined;
-  // Without a price there is no bound of the cost either.
-  const cost = reported.isComputed === true ? undefined : reported.cost;
-  const isWithinCost = (times = 1n): boolean => !isPriced || cost === undefined || cost <= times * bound.costNano;
-  const above = isUnbounded ? undefined : aboveBound(own, bound.quantities, isWithinCost);
+  const above = isUnbounded ? undefined : aboveBound(own, bound.quantities);
   if (above === 'capped') return { figures: bound, rate, source: 'capped', aboveBound: above };
   // The unit whose figure makes the cost: the one that the provider bills by, where it has a price.
   let decisive = prices[0]?.unit ?? estimate.unit;
@@ -139,6 +136,8 @@ export function costOfReport(
   const mode = reported.mode ?? modes[0] ?? MODE;
   const applied = pricesThatApply(prices, mode, quantities);
   const priced = figuresAt(quantities, applied);
+  // A limit is in dollars of the price list: what is reserved by a price is charged by it too.
+  const cost = isPriced || reported.isComputed === true ? undefined : reported.cost;
   return {
     figures: cost === undefined ? priced : { ...priced, costNano: believableCost(cost) },
     rate: rateOf(applied, mode),
@@ -147,14 +146,9 @@ export function costOfReport(
   };
 }
 
-/** @param isWithinCost whether the reported cost, if there is one, is so many times its bound at most */
-export function aboveBound(
-  reported: Quantities,
-  bound: Quantities,
-  isWithinCost: (times?: bigint) => boolean = () => true,
-): AboveBound | undefined {
-  if (isWithinBound(reported, bound) && isWithinCost()) return undefined;
-  return isWithinBound(reported, bound, BELIEVED_TIMES) && isWithinCost(BELIEVED_TIMES) ? 'reported' : 'capped';
+export function aboveBound(reported: Quantities, bound: Quantities): AboveBound | undefined {
+  if (isWithinBound(reported, bound)) return undefined;
+  return isWithinBound(reported, bound, BELIEVED_TIMES) ? 'reported' : 'capped';
 }
 
 /** A raised bound, at the highest prices that can apply to it. */
