@@ -234,9 +234,16 @@ describe('a completion', () => {
 });
 
 describe('operations beside a response', () => {
-  it.each(['/responses', '/realtime?model=gpt-5'])('are not offered as a WebSocket: %s', async (path) => {
+  it.each([
+    '/v1/responses',
+    '/v1/realtime?model=gpt-5',
+    '/responses',
+    '/realtime',
+    '/openai/v1/responses',
+    '/openai/v1/realtime',
+  ])('are not offered as a WebSocket: %s', async (path) => {
     const headers = { connection: 'Upgrade', upgrade: 'WebSocket', 'sec-websocket-version': '13' };
-    const answer = await ask('GET', path, { headers });
+    const answer = await gateway.admin.get(path, headers);
     expect(refusalOf(answer)).toMatchObject({ status: 426, code: 'upgrade_not_offered' });
     expect(gateway.provider.calls).toEqual([]);
   });

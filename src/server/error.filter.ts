@@ -7,7 +7,7 @@ import { GatewayError } from '../common/errors/gateway.error.js';
 import { afterBody, breakOffAfter } from '../common/http/closing-answers.js';
 import { errorFormOf, errorHeadersOf } from '../inference/error-forms.js';
 import type { LinkedExpressAdapter } from './linked-express.adapter.js';
-import { isOfApi, offeredInstead } from './offered-operations.js';
+import { isOfApi, type OfferedRoute, offeredInstead } from './offered-operations.js';
 import { RequestAbortedError } from '../common/http/read-body.js';
 import { isDatabaseUnavailable, unavailableReason } from '../database/database-errors.js';
 import { RedisFailedError } from '../redis/redis-connection.js';
@@ -61,10 +61,12 @@ export class AppErrorFilter implements ExceptionFilter {
   }
 
   private unknownRoute(request: Request): GatewayError {
-    if (asksForWebSocket(request)) return new GatewayError('upgrade_not_offered', { headers: { upgrade: 'HTTP/1.1' } });
+    const offered = this.adapter.offered();
+    if (asksForWebSocket(request, offered))
+      return new GatewayError('upgrade_not_offered', { headers: { upgrade: 'HTTP/1.1' } });
     const methods = this.adapter.methodsOf(request.path);
     if (methods.length === 0) {
-      const instead = offeredInstead(request.path, this.adapter.offered());
+      const instead = offeredInstead(request.path, offered);
       if (instead === undefined) return new GatewayError('not_found', { message: 'There is nothing at this address.' });
       return new GatewayError('operation_not_offered', { message: `${NOT_OFFERED} ${instead}` });
     }
@@ -91,8 +93,11 @@ function endBegun(error: GatewayError, { errorEvent }: Request, response: Respon
 }
 
 /** Some clients turn to HTTP when they read that there is none. */
-function asksForWebSocket({ path, headers }: Pick<Request, 'path' | 'headers'>): boolean {
-  return headers.upgrade?.toLowerCase() === 'websocket' && isOfApi(path);
+function asksForWebSocket(
+  { path, headers }: Pick<Request, 'path' | 'headers'>,
+  offered: readonly OfferedRoute[],
+): boolean {
+  return headers.upgrade?.toLowerCase() === 'websocket' && isOfApi(path, offered);
 }
 
 function isCallerGone(thrown: unknown): boolean {

@@ -11,6 +11,23 @@ const ROUTES = [
 ];
 
 describe('offeredInstead', () => {
+  it.each(['/batches/b/output', '/openai/v1/batches/b/output', '/OpenAI/batches/b/output', '/anthropic/v1/batches'])(
+    'lists the operations on the same resource for %s, an address without the version or with a name',
+    (path) => expect(offeredInstead(path, ROUTES)).toMatch(/^On \/v1\/batches it offers: GET/),
+  );
+
+  it.each([
+    '/images/generations',
+    '/openai/v1/audio/speech',
+    '/moderations',
+    '/v1beta/models/m:generateContent',
+    '/v1alpha/models',
+    '/model/m/converse',
+    '/api/tags',
+  ])('lists all resources for %s, which clients of models ask for', (path) => {
+    expect(offeredInstead(path, ROUTES)).toMatch(/^It has these resources: /);
+  });
+
   it.each(['/v1/batches/b/output', '/v1/batches/', '/V1/Batches/b/c/d'])(
     'lists the operations on the same resource for %s',
     (path) => {
@@ -26,8 +43,17 @@ describe('offeredInstead', () => {
     },
   );
 
-  it.each(['/', '/v1', '/favicon.ico', '/server/mcp', '/chat/completions', '/v1x/batches'])(
-    'says nothing for %s',
-    (path) => expect(offeredInstead(path, ROUTES)).toBeUndefined(),
-  );
+  it.each([
+    '/',
+    '/v1',
+    '/favicon.ico',
+    '/server/mcp',
+    '/chat/completions',
+    '/v1x/batches',
+    '/openai',
+    '/openai/',
+    '/openai/mcp',
+    '/batch',
+    '/health/x',
+  ])('says nothing for %s', (path) => expect(offeredInstead(path, ROUTES)).toBeUndefined());
 });

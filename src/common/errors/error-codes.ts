@@ -95,7 +95,7 @@ export const ERROR_CODES = {
     type: 'not_found_error',
     source: 'gateway',
     message: 'The gateway does not offer this operation.',
-    when: 'The address belongs to the API (`/v1/…`), but there is no such operation. The message lists the operations on the same resource, or all resources.',
+    when: 'The address belongs to the API (`/v1/…`, also without the version or with the name of an API before it), but there is no such operation. The message lists the operations on the same resource, or all resources.',
   },
   virtual_key_not_found: {
     status: 404,
