@@ -26,6 +26,7 @@ const FRACTIONS = [
   'reserved',
   'temperature',
   'top_p',
+  'used_share',
 ];
 const WHOLE_UNITS =
   /(^|_)(at|before|bytes|calls|days|finish|from|messages|ms|quantities|seconds|tokens|total|until|units)$/;

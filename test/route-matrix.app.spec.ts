@@ -11,7 +11,16 @@ import { addTenant, type Tenant } from './support/tenants.js';
 
 /** The pages of the documentation and of the console, which have no controllers. */
 const DOCUMENTATION = /^\/(?:docs|console)(\/|$)/;
-const PUBLIC = ['GET /', 'GET /.well-known/jwks.json', 'GET /health/live', 'GET /health/ready', 'GET /metrics'];
+const PUBLIC = [
+  'GET /',
+  'GET /.well-known/jwks.json',
+  'GET /health/live',
+  'GET /health/ready',
+  'GET /metrics',
+  'GET /v1/login',
+];
+/** For browsers at the identity provider: see login.app.spec.ts. */
+const REDIRECTS = ['GET /v1/login/oidc', 'GET /v1/login/oidc/callback'];
 /** Where MCP clients look for an authorization server: see mcp-strangers.once.spec.ts. */
 const LOGIN_METADATA = ['oauth-authorization-server', 'openid-configuration'].flatMap((name) => [
   `/.well-known/${name}`,
@@ -162,7 +171,9 @@ describe('the table of routes', () => {
 
   it('leaves only the expected routes public', () => {
     const open = routes.filter((route) => route.scope === undefined && !route.isForAnyCaller && !MCP.test(route.path));
-    expect(open.map(({ method, path }) => `${method} ${path}`).sort()).toEqual([...PUBLIC, ...NO_LOGIN].sort());
+    expect(open.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(
+      [...PUBLIC, ...REDIRECTS, ...NO_LOGIN].sort(),
+    );
   });
 
   it('declares only existing scopes and uses every scope', () => {

@@ -27,9 +27,13 @@ export class OverviewGroupResponse extends OverviewSumsResponse {
 
 /** Those of seven days that cost most, at most ten of each. */
 export class OverviewGroupsResponse {
+  /** By provider. */
   readonly provider: OverviewGroupResponse[];
+  /** By model. */
   readonly model: OverviewGroupResponse[];
+  /** By workspace. */
   readonly workspace: OverviewGroupResponse[];
+  /** By API key. */
   readonly api_key: OverviewGroupResponse[];
 }
 
@@ -83,6 +87,7 @@ export class OverviewResponse {
   /** null without calls, or without the log of calls (`REQUEST_LOG_DAYS=0`). */
   @ApiProperty({ type: OverviewLatencyResponse, nullable: true })
   readonly latency: OverviewLatencyResponse | null;
+  /** The calls of seven days by what they have in common. */
   readonly groups: OverviewGroupsResponse;
   /** The worst first, at most 20 of each kind. Kinds whose resources the caller may not list are left out. */
   readonly attention: OverviewAttentionResponse[];

@@ -865,6 +865,9 @@ export type Overview = {
      * From the first of the month.
      */
     month: OverviewPeriod;
+    /**
+     * The calls of seven days by what they have in common.
+     */
     groups: OverviewGroups;
     /**
      * The worst first, at most 20 of each kind. Kinds whose resources the caller may not list are left out.
@@ -929,9 +932,21 @@ export type OverviewGroup = {
 };
 
 export type OverviewGroups = {
+    /**
+     * By provider.
+     */
     provider: Array<OverviewGroup>;
+    /**
+     * By model.
+     */
     model: Array<OverviewGroup>;
+    /**
+     * By workspace.
+     */
     workspace: Array<OverviewGroup>;
+    /**
+     * By API key.
+     */
     api_key: Array<OverviewGroup>;
 };
 
