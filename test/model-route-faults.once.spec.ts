@@ -24,6 +24,7 @@ beforeAll(async () => {
     ROUTE_FIRST_BYTE_MS: '300',
     INFERENCE_TIMEOUT_MS: oneSecond,
     INFERENCE_STREAM_IDLE_MS: oneSecond,
+    INFERENCE_STREAM_TIMEOUT_MS: '1500',
   });
   second = await startFakeProvider();
 });
@@ -74,6 +75,12 @@ function begun(beginning: string, goOn: (response: ServerResponse) => void): Rep
 
 const stall = (): void => undefined;
 
+/** A word every 50 ms, until the gateway closes the connection. */
+function goOnForever(response: ServerResponse): void {
+  const timer = setInterval(() => response.write(word('on')), 50);
+  response.once('close', () => clearInterval(timer));
+}
+
 describe('a caller whose first target', () => {
   it('refuses connections gets the answer of the second', async () => {
     const closed = await startFakeProvider();
@@ -96,6 +103,7 @@ describe('a caller whose first target', () => {
   it.each<[string, (response: ServerResponse) => void]>([
     ['is cut', (response) => setTimeout(() => response.destroy(), 20)],
     ['stalls', stall],
+    ['never ends', goOnForever],
   ])('%s after 40 of 60 tokens gets these, an error event and a cut connection', async (_fault, goOn) => {
     gateway.provider.replyWith(begun(words(40), goOn));
     const { status, text: got, end } = await ask();

@@ -92,6 +92,13 @@ export class AppConfig extends EgressSettings {
   @Max(3_600_000)
   readonly INFERENCE_STREAM_IDLE_MS: number = 300_000;
 
+  /** For such a stream as a whole. No answer of a model takes nearly this long, but a loop without end does. */
+  @ToNumber()
+  @IsInt()
+  @Min(1_000)
+  @Max(86_400_000)
+  readonly INFERENCE_STREAM_TIMEOUT_MS: number = 3_600_000;
+
   /** Until a stream begins, while another target of its model route waits for the call. */
   @ToNumber()
   @IsInt()

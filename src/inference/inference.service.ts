@@ -232,6 +232,7 @@ export class InferenceService {
       defaultTimeoutMs: this.config.INFERENCE_TIMEOUT_MS,
       eventIdleMs: this.config.INFERENCE_STREAM_IDLE_MS,
       maxFirstByteMs: hasNext && facts.isStream ? this.config.ROUTE_FIRST_BYTE_MS : undefined,
+      maxTotalMs: facts.isStream ? this.config.INFERENCE_STREAM_TIMEOUT_MS : undefined,
       sinkFor: (head: UpstreamHead) => {
         meter?.noteHead?.(head);
         if (!isStream(head)) return undefined;

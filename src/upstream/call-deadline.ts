@@ -22,6 +22,7 @@ export class CallDeadline {
   /** Whether the call has ended early. */
   expired = false;
   private timer: NodeJS.Timeout | undefined;
+  private wholeTimer: NodeJS.Timeout | undefined;
   private readonly stopWatchingCaller: () => void;
   private failure: UpstreamFailure | undefined;
   private listener: EndListener | undefined;
@@ -58,6 +59,11 @@ export class CallDeadline {
   waitForUpstream(timeoutMs = this.timeoutMs): void {
     this.timeoutMs = timeoutMs;
     this.await(timeoutMs, 'timeout', SILENT);
+  }
+
+  /** Bounds the whole call, beside the silence in it. */
+  endAfter(milliseconds: number): void {
+    this.wholeTimer ??= this.timerFor(milliseconds, 'timeout', INCOMPLETE);
   }
 
   /** Runs `listener` when the call ends early: at once when it already has. */
@@ -104,6 +110,7 @@ export class CallDeadline {
   dispose(): void {
     this.disposed = true;
     clearTimeout(this.timer);
+    clearTimeout(this.wholeTimer);
     this.stopWatchingCaller();
     this.listener = undefined;
   }

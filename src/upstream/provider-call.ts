@@ -40,6 +40,8 @@ export interface ProviderStreams {
   readonly eventIdleMs?: number | undefined;
   /** Longest time until the first byte of the answer, where it is shorter than that. */
   readonly maxFirstByteMs?: number | undefined;
+  /** Longest time for the whole, however much comes; by default it has none. */
+  readonly maxTotalMs?: number | undefined;
   readonly sinkFor: UpstreamRelayCall['sinkFor'];
   readonly filter?: UpstreamRelayCall['filter'];
   readonly retry?: UpstreamRelayCall['retry'];
@@ -86,6 +88,7 @@ export function providerRelay(
     idleTimeoutMs: maxFirstByteMs === undefined ? idleTimeoutMs : Math.min(idleTimeoutMs, maxFirstByteMs),
     eventIdleTimeoutMs: takesEvents ? silenceMs : undefined,
     eventFraming: streams.eventFraming,
+    maxTotalMs: streams.maxTotalMs,
     maxBufferedBytes: limits.PROVIDER_MAX_RESPONSE_BYTES,
     sinkFor: streams.sinkFor,
     filter: streams.filter,

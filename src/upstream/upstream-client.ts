@@ -118,6 +118,7 @@ export class UpstreamClient implements UpstreamSender {
     const retry = upload ? 'never' : (call.retry ?? 'never');
     const awaitsFirstByte = retry !== 'never';
     const limits = new CallDeadline({ timeoutMs: idleTimeoutMs, caller }, awaitsFirstByte ? 'call' : 'silence');
+    if (call.maxTotalMs !== undefined) limits.endAfter(call.maxTotalMs);
     const plan = { limits, maxBufferedBytes: call.maxBufferedBytes, onHead: this.#sinkOf(call), awaitsFirstByte };
     try {
       if (this.#closing) throw closed();

@@ -106,6 +106,8 @@ export interface UpstreamRelayCall extends CallParts {
   readonly eventIdleTimeoutMs?: number | undefined;
   /** Of the events that go to such a sink; by default `server-sent`. */
   readonly eventFraming?: EventFraming | undefined;
+  /** Longest time for the whole call, however much moves in it; by default it has none. */
+  readonly maxTotalMs?: number | undefined;
   /** Bound for an answer that no sink takes. */
   readonly maxBufferedBytes: number;
   /**

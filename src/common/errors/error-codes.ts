@@ -298,7 +298,7 @@ export const ERROR_CODES = {
     type: 'provider_error',
     source: 'provider',
     message: 'The provider did not answer in time.',
-    when: 'The provider did not answer within the timeout of the virtual key, retries included, or returned 408. As the last event of a stream: the provider was silent for longer than `INFERENCE_STREAM_IDLE_MS` (of a run: `PROVIDER_STREAM_IDLE_MS`).',
+    when: 'The provider did not answer within the timeout of the virtual key, retries included, or returned 408. As the last event of a stream: the provider was silent for longer than `INFERENCE_STREAM_IDLE_MS` (of a run: `PROVIDER_STREAM_IDLE_MS`), or the stream took longer than `INFERENCE_STREAM_TIMEOUT_MS`.',
   },
   internal_error: {
     status: 500,
