@@ -4,7 +4,8 @@
 // How to read it: bench/README.md.
 import { buildIfStale } from '../scripts/build.mjs';
 import { makeDatabase } from './database.mjs';
-import { startGateway } from './gateway.mjs';
+import { post, startGateway } from './gateway.mjs';
+import { openBody } from './model-bodies.mjs';
 import { cpuMs, startServer, stopAll } from './processes.mjs';
 
 const BYTES = 4 * 1024 * 1024 - 1_024;
@@ -29,6 +30,9 @@ const FILLINGS = {
   'a field of 240,000 texts': () => `{"f":[${items((index) => `"s${index}"`, 240_000)}]}`,
 };
 
+/** Of bodies whose fields the API description leaves open: what one field costs, others do too. */
+const OPEN_FILLINGS = ['empty objects', 'different texts', 'a map', 'levels', 'a field of 240,000 texts'];
+
 let database;
 try {
   await buildIfStale();
@@ -37,17 +41,20 @@ try {
   const gateway = await startGateway(provider, { settings: database.settings });
   const document = await (await fetch(`${gateway.url}/docs/openapi.json`)).json();
   const fillings = Object.entries(FILLINGS).map(([name, fill]) => [name, fill()]);
+  const described = bodyRoutes(document).map((route) => ({ ...route, places: placesIn(document, route.schema) }));
+  const routes = [...described, ...openRoutes(document, await makeVirtualKeys(gateway, provider))];
   const rows = [];
-  for (const route of bodyRoutes(document)) {
-    for (const place of placesIn(document, route.schema)) {
-      for (const [filling, text] of fillings) {
+  for (const route of routes) {
+    for (const place of route.places) {
+      for (const [filling, text] of fillings.filter(([name]) => route.fillings?.includes(name) ?? true)) {
         const body = Buffer.from(bodyWith(route, place, text));
         const answers = [await send(gateway, route, body)];
         // Garbage of the bodies before is collected in between, and other programs take the caches.
         while (answers.length < TRIES && answers.at(-1).cpu > MOST_CPU_MS / 2)
           answers.push(await send(gateway, route, body));
         const cpu = Math.min(...answers.map((answer) => answer.cpu));
-        rows.push({ ...answers[0], cpu, name: `${route.method} ${route.path}`, place: place.join('.'), filling });
+        const name = [route.method, route.path, route.virtualKey].filter(Boolean).join(' ');
+        rows.push({ ...answers[0], cpu, name, place: place.join('.'), filling });
       }
     }
   }
@@ -65,7 +72,12 @@ async function send({ child, url, headers, adminKey }, route, body) {
   const before = (await cpuMs(child)).process;
   const response = await fetch(url + route.path, {
     method: route.method,
-    headers: { ...headers, 'x-gateway-api-key': adminKey, 'content-type': 'application/json' },
+    headers: {
+      ...headers,
+      'x-gateway-api-key': adminKey,
+      'content-type': 'application/json',
+      ...(route.virtualKey && { 'x-gateway-virtual-key': route.virtualKey }),
+    },
     body,
   });
   const bytes = (await response.arrayBuffer()).byteLength;
@@ -89,16 +101,54 @@ function report(rows) {
   if (process.argv.includes('--check') && (mostCpu > MOST_CPU_MS || mostBytes > MOST_BYTES)) process.exitCode = 1;
 }
 
-/** Every operation with a JSON body, one for each body. A path has the name of nothing, which is looked up after the body is judged. */
+/**
+ * Virtual keys under which a body takes another way: passed as it is, translated both ways, and under a usage limit that
+ * counts what it may use.
+ */
+async function makeVirtualKeys({ url, adminKey }, provider) {
+  const admin = { 'x-gateway-api-key': adminKey };
+  const base_url = `${provider.replace('127.0.0.1', 'localhost')}/v1`;
+  const keys = {
+    relayed: { provider: 'openai-compatible', config: { base_url } },
+    'to-chat': {
+      provider: 'openai-compatible',
+      config: { base_url, messages: 'translate', responses: 'translate' },
+    },
+    'to-messages': { provider: 'anthropic', config: { base_url } },
+    limited: { provider: 'openai-compatible', config: { base_url } },
+  };
+  for (const [slug, fields] of Object.entries(keys))
+    await post(`${url}/v1/virtual-keys`, admin, { name: slug, slug, key: 'not-a-secret', ...fields });
+  const conditions = [{ key: 'virtual_key', value: 'limited' }];
+  const limit = { conditions, group_by: [{ key: 'virtual_key' }], type: 'tokens', credit_limit: 500_000 };
+  await post(`${url}/v1/policies/usage-limits`, admin, limit);
+  return Object.keys(keys);
+}
+
+/** Every operation whose body is forwarded: those of models once under each virtual key. */
+function openRoutes({ paths }, virtualKeys) {
+  return Object.entries(paths).flatMap(([path, { post: operation }]) => {
+    if (operation?.requestBody?.content?.['application/json']?.schema.additionalProperties !== true) return [];
+    const { example, places } = openBody(path);
+    const route = { method: 'POST', path: filledPath(path), schema: { example }, places, fillings: OPEN_FILLINGS };
+    const isOfModel = example.model !== undefined && path !== '/v1/fine_tuning/jobs';
+    return (isOfModel ? virtualKeys : virtualKeys.slice(0, 1)).map((virtualKey) => ({ ...route, virtualKey }));
+  });
+}
+
+function filledPath(path) {
+  return path.replaceAll(/\{\w+\}/g, '3f2b7c1e-0000-4000-8000-000000000000');
+}
+
+/** Every operation with a JSON body whose fields are described, one for each body. A path has the name of nothing, which is looked up after the body is judged. */
 function bodyRoutes({ paths, ...document }) {
   const seen = new Set();
   return Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations).flatMap(([method, { requestBody }]) => {
       const schema = requestBody?.content?.['application/json']?.schema;
-      if (schema === undefined || path.includes('{server}') || seen.has(JSON.stringify(schema))) return [];
-      seen.add(JSON.stringify(schema));
-      const filled = path.replaceAll(/\{\w+\}/g, '3f2b7c1e-0000-4000-8000-000000000000');
-      return { path: filled, method: method.toUpperCase(), schema: resolved(document, schema) };
+      if (schema?.$ref === undefined || path.includes('{server}') || seen.has(schema.$ref)) return [];
+      seen.add(schema.$ref);
+      return { path: filledPath(path), method: method.toUpperCase(), schema: resolved(document, schema) };
     }),
   );
 }
