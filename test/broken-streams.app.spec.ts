@@ -101,7 +101,7 @@ describe.each(DIALECTS)('a stream at $path', ({ path, event, ends, failed, name,
 
   it.each(ends)('is passed on as it is when it ends with %j', async (end) => {
     gateway.provider.replyWith(whole(event + end));
-    expect(await ask(path)).toEqual({ status: 200, text: event + end, end: 'whole' });
+    expect(await ask(path)).toMatchObject({ status: 200, text: event + end, end: 'whole' });
     expect(await gateway.books.ledger(1)).toMatchObject([{ outcome: 'answered' }]);
   });
 
@@ -119,7 +119,7 @@ describe.each(DIALECTS)('a stream at $path', ({ path, event, ends, failed, name,
 
   it('is passed on as it is when it is an error and nothing else', async () => {
     gateway.provider.replyWith(whole(failed));
-    expect(await ask(path)).toEqual({ status: 200, text: failed, end: 'whole' });
+    expect(await ask(path)).toMatchObject({ status: 200, text: failed, end: 'whole' });
     expect(await gateway.books.ledger(1)).toMatchObject([{ quantities: {} }]);
   });
 
