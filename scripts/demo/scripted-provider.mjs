@@ -20,7 +20,7 @@ const BREAKING_MODEL = 'breaks-off';
 
 /**
  * @param options.pauseMs between two events of a stream
- * @param options.otherwise answers at further addresses: `(method, url, body) => ({status, json})`
+ * @param options.otherwise answers at further addresses: `(method, url, body) => ({status, json})`, or `{status, bytes, type}`, or `{events}`
  * @returns its address, and what it has received, newest last
  */
 export async function startScriptedProvider({ pauseMs = 0, otherwise = nothingHere } = {}) {
@@ -40,7 +40,11 @@ export async function startScriptedProvider({ pauseMs = 0, otherwise = nothingHe
     const url = new URL(request.url, 'http://provider');
     const body = await readBody(request);
     calls.push({ method: request.method, path: url.pathname, headers: request.headers, body });
-    const { status, json, events } = answerTo(request.method, url, body, otherwise);
+    const { status, json, events, bytes, type } = answerTo(request.method, url, body, otherwise);
+    if (bytes !== undefined) {
+      response.writeHead(status, { 'content-type': type }).end(bytes);
+      return;
+    }
     if (events === undefined) {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json));
       return;

@@ -38,7 +38,7 @@ export class Authenticator {
 
   /** @throws GatewayError `api_key_invalid`, `token_invalid`, `identity_provider_unavailable`, `rate_limited` */
   authenticate(request: Request, now: Date): MaybePromise<Caller> {
-    const credentials = readCredentials(request.headers);
+    const credentials = readCredentials(request.headers, keyInQuery(request));
     switch (credentials.kind) {
       case 'api_key':
         return chain(this.ownerOf(credentials.key, now), toKeyCaller);
@@ -87,4 +87,10 @@ function toKeyCaller(principal: Principal) {
 
 function toTokenCaller(token: AdminToken) {
   return { kind: 'admin_token', scopes: token.scopes, token } as const;
+}
+
+/** Older clients of Gemini have their key in the address. At no other address is it read: addresses are logged in many places. */
+function keyInQuery({ method, path, query }: Request): unknown {
+  const isOfGemini = path.startsWith('/v1beta/') || (method === 'POST' && path.startsWith('/v1/models/'));
+  return isOfGemini ? query['key'] : undefined;
 }

@@ -15,9 +15,10 @@ const CLIENT_HEADERS = ['x-api-key', 'api-key', 'x-goog-api-key'] as const;
 /**
  * The gateway key's own header first. A bearer token, and the key of another API's client, counts as a gateway key when it has
  * the form of one.
+ * @param inQuery what stands in the query, where clients put their key there
  * @throws GatewayError `api_key_invalid` for two headers with different gateway keys
  */
-export function readCredentials(headers: IncomingHttpHeaders): Credentials {
+export function readCredentials(headers: IncomingHttpHeaders, inQuery?: unknown): Credentials {
   const own = gatewayHeader(headers, 'api-key');
   const token = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
   let found: KeyAt | undefined = own === undefined ? undefined : { key: own, header: KEY_HEADERS[0] };
@@ -26,6 +27,7 @@ export function readCredentials(headers: IncomingHttpHeaders): Credentials {
     const key = headers[header];
     if (typeof key === 'string') found = sameKey(found, { key, header });
   }
+  if (typeof inQuery === 'string') found = sameKey(found, { key: inQuery, header: 'the query' });
   if (found !== undefined) return { kind: 'api_key', key: found.key };
   return token === undefined ? { kind: 'none' } : { kind: 'token', token };
 }

@@ -73,9 +73,13 @@ function configOf(request: Request, model: string | undefined): readonly ConfigT
   return config === undefined ? [] : targetsOfConfig(config, { metadata: contextOf(request).metadata, model });
 }
 
-/** Of an address that names its model, as those of Bedrock's API do. */
+/** Of an address that names its model: as one segment, or as several with the operation behind the last colon. */
 function modelInPath({ params }: Request): string | undefined {
-  return stringOrUndefined(params[MODEL]);
+  const named: unknown = params[MODEL];
+  if (!Array.isArray(named)) return stringOrUndefined(named);
+  const path = named.join('/');
+  const colon = path.lastIndexOf(':');
+  return colon < 0 ? path : path.slice(0, colon);
 }
 
 function namedModel(body: unknown): string | undefined {

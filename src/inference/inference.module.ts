@@ -5,6 +5,7 @@ import { relayController } from '../gateway/relay/relay-controller.js';
 import { BedrockController } from './bedrock.controller.js';
 import { DrainedCalls } from './drained-calls.js';
 import { FittedCalls } from './fitted-calls.js';
+import { GeminiController } from './gemini.controller.js';
 import { InferenceController } from './inference.controller.js';
 import { InferenceService } from './inference.service.js';
 import { IsolatedCalls } from './isolated-calls.js';
@@ -17,6 +18,7 @@ import { TokenCounter } from './token-counts/token-counter.js';
   controllers: [
     InferenceController,
     BedrockController,
+    GeminiController,
     relayController({ tag: 'Inference', routes: RESPONSE_ROUTES, providers: RESPONSE_PROVIDERS }),
   ],
   providers: [InferenceService, DrainedCalls, FittedCalls, IsolatedCalls, TokenCounter, TranslatedCalls],

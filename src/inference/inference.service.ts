@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Writable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
-import type { Request, Response } from 'express';
+import type { Response } from 'express';
 import { ERROR_CODES } from '../common/errors/error-codes.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { noteLongAnswer } from '../common/http/long-answers.js';
@@ -10,7 +10,7 @@ import { AppConfig } from '../config/environment.js';
 import type { BillableStream, LimitRoom, StreamMeter, UsageEstimate } from '../gateway/billable-use.js';
 import { assertEveryModelAllowed, restrictsModels } from '../model-routes/model-access.js';
 import { pricedModel, type ProviderContext } from '../gateway/provider-context.decorator.js';
-import { hiddenOf, type ProviderOperation, ProviderCallService } from '../gateway/provider-call.service.js';
+import { hiddenOf, ProviderCallService } from '../gateway/provider-call.service.js';
 import { ResponsePins } from '../gateway/routing/response-pins.js';
 import { type AttemptOfRoute, RoutedCalls } from '../gateway/routing/routed-calls.js';
 import { callerAccount } from '../upstream/providers/caller-account.js';
@@ -33,6 +33,7 @@ import { HeldStream } from './held-stream.js';
 import { IsolatedCalls } from './isolated-calls.js';
 import { namesOtherModels } from './other-models.js';
 import { beginStream, isStream, reply, replyRefusal } from './replies.js';
+import { asItCame, operationOf, type Target } from './target.js';
 import { serverTraits } from './server-traits.js';
 import { StreamUsageRefusals } from './stream-usage-refusals.js';
 import {
@@ -50,12 +51,6 @@ import type { Translator } from './translators/translator.types.js';
 import { cappedCall, withdrawCap } from './output-caps.js';
 
 const NO_BYTES = Buffer.alloc(0);
-
-interface Target {
-  readonly path: string;
-  readonly bytes: Buffer;
-  readonly headers: Readonly<Record<string, string>>;
-}
 
 /** What is known of a call before it is sent. */
 interface PreparedCall<Facts extends InferenceFacts> {
@@ -312,7 +307,8 @@ export class InferenceService {
     await this.isolated.assertOwn(context, request.uses, bytes);
     const account = callerAccount(credential.options, given);
     const headers = { ...request.headersOf?.(given), ...account, ...this.isolated.idempotencyHeader(context, given) };
-    return { path: path + (request.suffix ?? ''), bytes, headers };
+    const body = request.withModel?.(bytes, model) ?? bytes;
+    return { path: path + (request.suffix ?? ''), query: request.queryOf?.(isStream), bytes: body, headers };
   }
 
   /** An error of the provider passes as the provider words it: clients recover by these words. */
@@ -375,26 +371,4 @@ function estimateOf<Facts extends InferenceFacts>(
 /** The members of a body, with the name that its model has at the target. */
 function named(members: JsonObject, { model }: AttemptOfRoute): JsonObject {
   return model === undefined || model === members['model'] ? members : { ...members, model };
-}
-
-function operationOf(
-  request: RelayedRequest,
-  model: string,
-  { path, bytes, headers }: Target,
-  noteRefusal: (answer: UpstreamAnswer) => void,
-): ProviderOperation {
-  return {
-    operation: request.endpoint,
-    model,
-    request: { method: 'POST', path, headers, bytes },
-    retry: 'connect',
-    noteRefusal,
-  };
-}
-
-/** A compressed body in which nothing was changed goes on as it is. */
-function asItCame({ encodedBody }: Request, target: Target): Target {
-  if (encodedBody === undefined || encodedBody.json !== target.bytes) return target;
-  const { bytes, coding } = encodedBody;
-  return { ...target, bytes, headers: { ...target.headers, 'content-encoding': coding } };
 }

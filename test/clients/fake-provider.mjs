@@ -1,3 +1,5 @@
+import { cloudAnswer } from './cloud-answers.mjs';
+
 // Answers that are as strict as those of real providers: a field that they do not have is an error.
 const COHERE_FIELDS = new Set(['model', 'query', 'documents', 'top_n', 'max_tokens_per_doc', 'priority']);
 const VOYAGE_FIELDS = new Set(['model', 'query', 'documents', 'top_k', 'return_documents', 'truncation']);
@@ -10,6 +12,8 @@ const FILES = Array.from({ length: 145 }, (_, index) => ({ id: `file-${index}`, 
 
 /** What the scripted provider of the demo does not have: reranking, batches, files and fine-tuning. */
 export function otherAnswer(method, url, body) {
+  const ofCloud = cloudAnswer(url);
+  if (ofCloud !== undefined) return ofCloud;
   const [status, json] = answerTo(method, url, body);
   return { status, json };
 }

@@ -4,6 +4,7 @@
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { otherAnswer } from './fake-provider.mjs';
+import { CLOUD_CLIENTS } from './cloud-clients.mjs';
 import { CHAT_CLIENTS } from './chat-clients.mjs';
 import { OPENAI_CLIENTS } from './openai-clients.mjs';
 import { RERANK_CLIENTS } from './rerank-clients.mjs';
@@ -23,10 +24,14 @@ try {
   gateway = await runGateway({ EGRESS_ALLOW: '127.0.0.1' });
   const { url, ask } = await gateway.started;
   const keys = await prepare(ask);
-  ({ passed, failed } = await runCases([...RERANK_CLIENTS, ...OPENAI_CLIENTS, ...CHAT_CLIENTS], CASE_MS, () => {
-    provider.calls.length = 0;
-    return { url, ...keys, sent: () => provider.calls.at(-1), calls: provider.calls };
-  }));
+  ({ passed, failed } = await runCases(
+    [...RERANK_CLIENTS, ...OPENAI_CLIENTS, ...CHAT_CLIENTS, ...CLOUD_CLIENTS],
+    CASE_MS,
+    () => {
+      provider.calls.length = 0;
+      return { url, ...keys, sent: () => provider.calls.at(-1), calls: provider.calls };
+    },
+  ));
 } catch (error) {
   failed += 1;
   console.log('✕ the gateway starts\n', error);
@@ -48,6 +53,9 @@ async function prepare(ask) {
   ]) {
     await ask('/v1/virtual-keys', { name, slug: name, provider: name, key: 'provider-key', config: { base_url } });
   }
+  const aws = { aws_region: 'us-east-1', aws_access_key_id: 'AKIDEXAMPLE123456789', aws_secret_access_key: 'secret' };
+  const config = { base_url: provider.url, ...aws };
+  await ask('/v1/virtual-keys', { name: 'bedrock', slug: 'bedrock', provider: 'bedrock', config });
   const scopes = ['completions.write', 'batches.create', 'batches.list', 'fine_tuning.create'];
   const keyOf = async (more) =>
     (await ask('/v1/api-keys', { name: 'a client', workspace_id: 'default', scopes, ...more })).key;

@@ -34,9 +34,9 @@ export function frames(body: Buffer, headers: Readonly<Record<string, string>> =
 }
 
 /** Announces more than it sends, and closes the connection. */
-export function cutFrames(body: Buffer): Reply {
+export function cutFrames(body: Buffer, type = AWS_EVENTS): Reply {
   return (response) => {
-    response.writeHead(200, { 'content-type': AWS_EVENTS, 'content-length': body.length + 1_000 });
+    response.writeHead(200, { 'content-type': type, 'content-length': body.length + 1_000 });
     response.write(body, () => setTimeout(() => response.destroy(), 50));
   };
 }

@@ -47,7 +47,7 @@ export function routesOf(app: NestExpressApplication): readonly Route[] {
 
 /** The path with a value instead of its parameters. */
 export function fill(path: string, value: string): string {
-  return path.replaceAll(/:\w+/g, value);
+  return path.replaceAll(/[:*]\w+/g, value);
 }
 
 function handlersOf(controller: Type): readonly (Address & { readonly name: string })[] {

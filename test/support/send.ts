@@ -73,7 +73,11 @@ export function errorIn(answer: Answer): JsonObject {
 }
 
 function detailsOf({ details }: JsonObject): JsonObject {
-  return isObject(details) ? details : {};
+  if (!Array.isArray(details)) return isObject(details) ? details : {};
+  // At the addresses of Gemini's API, they are an item of a list.
+  const { reason, metadata } = readObject(details[0], 'details.0');
+  const { param = null, source } = readObject(metadata, 'details.0.metadata');
+  return { code: reason, param, source };
 }
 
 /** The `param` of every broken rule that a refusal lists. */

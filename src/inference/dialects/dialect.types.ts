@@ -50,6 +50,10 @@ export interface RelayedRequest {
   readonly uses: readonly ObjectReference[];
   /** The members of the body that are read; `model` is one. */
   readonly members: ReadonlySet<string>;
+  /** Parameters of the query. */
+  queryOf?(isStream: boolean): Readonly<Record<string, string>> | undefined;
+  /** The body with the name that its provider has for the model, where it stands there besides the path. */
+  withModel?(body: Buffer, model: string): Buffer;
   /** The headers of the caller that its provider gets; by default none. */
   headersOf?(headers: IncomingHttpHeaders): Readonly<Record<string, string>>;
 }

@@ -2,6 +2,8 @@ import type { Dialect } from './dialect.types.js';
 import { anthropicMessages } from './anthropic-messages/messages.dialect.js';
 import { bedrockConverse } from './bedrock/converse.dialect.js';
 import { bedrockInvoke } from './bedrock/invoke.dialect.js';
+import { geminiEmbeddings } from './gemini/gemini-embeddings.dialect.js';
+import { gemini } from './gemini/gemini.dialect.js';
 import { openaiChat } from './openai-chat/chat.dialect.js';
 import { openaiCompletions } from './openai-completions/completions.dialect.js';
 import { openaiEmbeddings } from './openai-embeddings.dialect.js';
@@ -16,4 +18,6 @@ export const DIALECTS: readonly Pick<Dialect, 'slug' | 'endpoint'>[] = [
   anthropicMessages,
   bedrockConverse,
   bedrockInvoke,
+  gemini,
+  geminiEmbeddings,
 ];

@@ -5,6 +5,7 @@
 // https://docs.ollama.com/api/openai-compatibility, https://docs.vllm.ai/en/stable/serving/openai_compatible_server,
 // https://lmstudio.ai/docs/developer/openai-compat
 import { baseUrl, bearer, buildRequest, joinUrl } from './build-request.js';
+import { withGeminiApi } from './gemini-api.js';
 import { keyProblems } from './option-rules.js';
 import { ResourceProviderOptions } from './resource-provider-options.js';
 import type { DialectSlug, Provider, ProviderSlug } from './provider.types.js';
@@ -24,6 +25,8 @@ interface Preset {
   readonly hidesReasoning?: true;
   readonly reportsStreamUsage?: true;
   readonly costField?: 'usage.cost';
+  /** Adds an API of its own. */
+  readonly more?: (provider: Provider<PresetOptions>) => Provider<PresetOptions>;
   /** A free read that needs a valid key. */
   readonly probe?: string;
 }
@@ -53,6 +56,7 @@ const PRESETS: readonly Preset[] = [
     key: 'required',
     dialects: ['openai-chat', 'openai-embeddings'],
     hidesReasoning: true,
+    more: withGeminiApi,
   },
   {
     slug: 'groq',
@@ -137,8 +141,8 @@ const PRESETS: readonly Preset[] = [
 
 export const PRESET_PROVIDERS: readonly Provider<PresetOptions>[] = PRESETS.map(toProvider);
 
-function toProvider({ base, dialects, paths, probe = MODELS_PATH, ...preset }: Preset): Provider<PresetOptions> {
-  return {
+function toProvider({ base, dialects, paths, more, probe = MODELS_PATH, ...preset }: Preset): Provider<PresetOptions> {
+  const provider: Provider<PresetOptions> = {
     ...preset,
     optionsClass: PresetOptions,
     checkOptions: (_options, key) => keyProblems(preset.key, key),
@@ -149,4 +153,5 @@ function toProvider({ base, dialects, paths, probe = MODELS_PATH, ...preset }: P
     dialects: Object.fromEntries(dialects.map((dialect) => [dialect, () => paths?.[dialect] ?? PATHS[dialect]])),
     probe: { request: { method: 'GET', path: probe }, accepts: [200] },
   };
+  return more?.(provider) ?? provider;
 }

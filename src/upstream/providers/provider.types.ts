@@ -88,7 +88,10 @@ export type DialectSlug =
   | 'openai-embeddings'
   | 'anthropic-messages'
   | 'bedrock-converse'
-  | 'bedrock-invoke';
+  | 'bedrock-invoke'
+  | 'gemini'
+  | 'gemini-token-count'
+  | 'gemini-embeddings';
 
 /** The path of the requests of a dialect for a model; undefined where these options have none. */
 export type DialectPath<Options> = (model: string, options: Options, isStream: boolean) => string | undefined;

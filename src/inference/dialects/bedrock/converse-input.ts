@@ -1,5 +1,6 @@
 import { type JsonField, walkFields } from '../../../common/json/fields.js';
 import type { ModelFacts } from '../../../usage/models/model-facts.js';
+import { FieldPath } from '../field-path.js';
 import { inputBound } from '../input-bound.js';
 
 /** More than any model of Bedrock takes for its largest image: Claude's finest has 4,784 tokens, Nova's and Pixtral's fewer. */
@@ -40,7 +41,7 @@ export function readConverseInput(json: Buffer, knownModel: ModelFacts | undefin
     if (!CONVERSATION.has(member)) return;
     isUnseen ||= UNSEEN.has(name);
     if (name === 'image') images += 1;
-    if (path.isOfImage(depth)) imageBytes += field.bytes;
+    if (isOfImage(path, depth)) imageBytes += field.bytes;
   });
   const facts = { images, imageBytes, hasTools, isUnseen: isUnseen || !isWhole };
   return { bound: inputBound(json, facts, IMAGE_TOKENS, knownModel), unbounded, writesCache };
@@ -58,24 +59,10 @@ function unboundedBy({ name, member, depth, text }: JsonField, path: FieldPath):
 /** Where blocks of content stand: in a message, and in the result of a tool there. */
 const BLOCK_DEPTHS: readonly number[] = [5, 8];
 
-/** The names of the fields around the current one. */
-class FieldPath {
-  readonly #names: string[] = [];
-
-  enter({ name, depth }: JsonField): void {
-    this.#names.length = depth;
-    this.#names[depth] = name;
-  }
-
-  at(depth: number): string | undefined {
-    return this.#names[depth];
-  }
-
-  /** Whether a field is the data of an image: `{"image": {"format": "png", "source": {"bytes": "…"}}}` where content stands. */
-  isOfImage(depth: number): boolean {
-    const block = depth - 2;
-    if (!BLOCK_DEPTHS.includes(block) || this.at(1) !== 'messages' || this.at(3) !== 'content') return false;
-    if (block === BLOCK_DEPTHS[1] && (this.at(5) !== 'toolresult' || this.at(6) !== 'content')) return false;
-    return this.at(block) === 'image' && this.at(block + 1) === 'source' && this.at(depth) === 'bytes';
-  }
+/** Whether a field is the data of an image: `{"image": {"format": "png", "source": {"bytes": "…"}}}` where content stands. */
+function isOfImage(path: FieldPath, depth: number): boolean {
+  const block = depth - 2;
+  if (!BLOCK_DEPTHS.includes(block) || path.at(1) !== 'messages' || path.at(3) !== 'content') return false;
+  if (block === BLOCK_DEPTHS[1] && (path.at(5) !== 'toolresult' || path.at(6) !== 'content')) return false;
+  return path.at(block) === 'image' && path.at(block + 1) === 'source' && path.at(depth) === 'bytes';
 }

@@ -1,0 +1,65 @@
+import { type JsonField, walkFields } from '../../../common/json/fields.js';
+import type { ModelFacts } from '../../../usage/models/model-facts.js';
+import { FieldPath } from '../field-path.js';
+import { inputBound } from '../input-bound.js';
+
+/** More than any of its models takes for an image: those of Gemini 3 take 2,240 at their finest. */
+const IMAGE_TOKENS = 10_000;
+/** Fields may be written in either case. All are compared in lower case. */
+const CONVERSATION: ReadonlySet<string> = new Set(['contents', 'systeminstruction', 'system_instruction']);
+const INLINE: ReadonlySet<string | undefined> = new Set(['inlinedata', 'inline_data']);
+/** Content that the provider keeps or fetches itself. */
+const ELSEWHERE: ReadonlySet<string> = new Set(['filedata', 'file_data']);
+const KEPT: ReadonlySet<string> = new Set(['cachedcontent', 'cached_content']);
+const MIME: ReadonlySet<string> = new Set(['mimetype', 'mime_type']);
+/** Tools that the caller runs. Any other may add input whose size is not known before. */
+const CALLERS_TOOLS: ReadonlySet<string> = new Set([
+  'functiondeclarations',
+  'function_declarations',
+  'computeruse',
+  'computer_use',
+]);
+/** In a list of tools in the body. */
+const DEPTH_OF_TOOL = 3;
+/** Of a part of a content in the conversation. */
+const DEPTH_OF_PART = 5;
+
+export interface GeminiInput {
+  /** Tokens at most; undefined: there is no bound. */
+  readonly bound: number | undefined;
+  /** The field that asks for work without a bound. */
+  readonly unbounded: string | undefined;
+}
+
+/** Reads what bounds the input of a request. Source: https://ai.google.dev/api/generate-content, read 2026-11-28. */
+export function readGeminiInput(json: Buffer, knownModel: ModelFacts | undefined): GeminiInput {
+  const path = new FieldPath();
+  let images = 0;
+  let imageBytes = 0;
+  let hasTools = false;
+  let isUnseen = false;
+  let unbounded: string | undefined;
+  const isWhole = walkFields(json, (field) => {
+    const { name, member, depth, isNull, text } = field;
+    path.enter(field);
+    if (member === 'tools') {
+      hasTools = true;
+      if (depth === DEPTH_OF_TOOL && !isNull && !CALLERS_TOOLS.has(name)) unbounded ??= 'tools';
+    }
+    isUnseen ||= depth === 1 && KEPT.has(name) && !isNull;
+    if (!CONVERSATION.has(member)) return;
+    isUnseen ||= ELSEWHERE.has(name) && !isNull;
+    if (INLINE.has(name)) images += 1;
+    // A page or a second of anything else may be more tokens than it has bytes.
+    isUnseen ||= MIME.has(name) && text?.startsWith('image/') !== true;
+    if (isData(field, path)) imageBytes += field.bytes;
+  });
+  const facts = { images, imageBytes, hasTools, isUnseen: isUnseen || !isWhole };
+  return { bound: inputBound(json, facts, IMAGE_TOKENS, knownModel), unbounded };
+}
+
+/** `{"contents": [{"parts": [{"inlineData": {"mimeType": "image/png", "data": "…"}}]}]}` */
+function isData({ name, depth }: JsonField, path: FieldPath): boolean {
+  if (name !== 'data' || depth !== DEPTH_OF_PART + 1) return false;
+  return path.at(1) === 'contents' && path.at(3) === 'parts' && INLINE.has(path.at(DEPTH_OF_PART));
+}

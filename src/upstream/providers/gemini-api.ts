@@ -1,0 +1,35 @@
+// Gemini's own API. Source: https://ai.google.dev/api, read 2026-11-28.
+import { baseUrl, buildRequest, headerKey, joinUrl } from './build-request.js';
+import type { BaseProviderOptions, DialectPath, DialectSlug, Provider } from './provider.types.js';
+
+const ADDRESS = 'https://generativelanguage.googleapis.com';
+const MODELS = '/v1beta/models/';
+/** What the address of its API in OpenAI's form ends with, or one that names the version. */
+const AT_THE_END = /(?:\/v1(?:beta)?)?(?:\/openai)?\/*$/;
+
+const DIALECTS = {
+  gemini: (model, _options, isStream) => `${pathOf(model)}:${isStream ? 'streamGenerateContent' : 'generateContent'}`,
+  'gemini-token-count': (model) => `${pathOf(model)}:countTokens`,
+  'gemini-embeddings': (model) => pathOf(model),
+} satisfies Partial<Record<DialectSlug, DialectPath<BaseProviderOptions>>>;
+
+/** The provider with Gemini's own API beside the one in OpenAI's form. */
+export function withGeminiApi<Options extends BaseProviderOptions>(provider: Provider<Options>): Provider<Options> {
+  return {
+    ...provider,
+    address(request, credential) {
+      if (!request.path.startsWith(MODELS)) return provider.address(request, credential);
+      const url = joinUrl(ownAddress(credential.options), request);
+      return buildRequest(url, request, { 'x-goog-api-key': headerKey(credential) });
+    },
+    dialects: { ...provider.dialects, ...DIALECTS },
+  };
+}
+
+function ownAddress(options: BaseProviderOptions): URL {
+  return baseUrl({ base_url: baseUrl(options, ADDRESS).href.replace(AT_THE_END, '') });
+}
+
+function pathOf(model: string): string {
+  return MODELS + encodeURIComponent(model);
+}
