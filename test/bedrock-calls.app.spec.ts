@@ -327,7 +327,7 @@ describe('an error of the gateway', () => {
       `${PATH}/count-tokens`,
       BODY,
       {},
-      [404, 'ResourceNotFoundException', 'not_found'],
+      [404, 'ResourceNotFoundException', 'operation_not_offered'],
     ],
   ])('is in the form of AWS for %s', async (_what, path, body, headers, expected) => {
     expect(refusal(await post(path, body, headers))).toEqual(expected);
