@@ -12,7 +12,7 @@ import {
 import { onlyCall, type ProviderCall, text } from './support/fake-provider.js';
 import { readStream, type StreamRead } from './support/read-stream.js';
 import { AWS_SECRET } from './support/rerank-gateway.js';
-import { type Answer, jsonOf, send } from './support/send.js';
+import { type Answer, errorIn, jsonOf, send } from './support/send.js';
 import { ADMIN_KEY } from './support/test-app.js';
 import { startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
 
@@ -82,7 +82,7 @@ function isSigned(call: ProviderCall): boolean {
 }
 
 const refusal = (answer: Pick<Answer, 'status' | 'headers' | 'text'>): unknown => {
-  const { message, error_code: code } = jsonOf(answer);
+  const { message, code } = errorIn(answer);
   expect(message).toEqual(expect.any(String));
   return [answer.status, answer.headers['x-amzn-errortype'], code];
 };
@@ -287,7 +287,7 @@ describe('a usage limit', () => {
     const body = JSON.stringify({ ...JSON.parse(BODY), ...more });
     const answer = await post('/model/unknown.model-v1/converse', body);
     expect(refusal(answer)).toEqual([412, 'ServiceQuotaExceededException', 'usage_not_bounded']);
-    expect(jsonOf(answer)['param']).toBe(param);
+    expect(errorIn(answer)['param']).toBe(param);
   });
 });
 

@@ -1,16 +1,13 @@
 import { ApiExtraModels, ApiProperty, ApiPropertyOptional, getSchemaPath } from '@nestjs/swagger';
 import { ErrorDetailResponse, ExhaustedLimitResponse } from '../common/errors/error.response.js';
 
-/** The body of an error of the gateway, in the form of Bedrock's API. Errors of the provider pass as they came. */
+/** The gateway's own words for the error. */
 @ApiExtraModels(ErrorDetailResponse, ExhaustedLimitResponse)
-export class BedrockErrorResponse {
-  /** A sentence for people; it may change. */
-  readonly message: string;
-  /** What Bedrock calls such an error, as in the header `x-amzn-errortype`: `ValidationException`. */
-  readonly code: string;
+export class BedrockErrorDetailsResponse {
   /** Stable code from the table of errors, e.g. `validation_failed`. */
-  readonly error_code: string;
+  readonly code: string;
   /** The first field that is wrong. */
+  @ApiProperty({ type: String, nullable: true })
   readonly param: string | null;
   /** Where the reason lies: in the gateway or the request, or with the provider. */
   @ApiProperty({ enum: ['gateway', 'provider'] })
@@ -21,4 +18,14 @@ export class BedrockErrorResponse {
     items: { oneOf: [{ $ref: getSchemaPath(ErrorDetailResponse) }, { $ref: getSchemaPath(ExhaustedLimitResponse) }] },
   })
   readonly details?: (ErrorDetailResponse | ExhaustedLimitResponse)[];
+}
+
+/** The body of an error of the gateway, in the form of Bedrock's API. Errors of the provider pass as they came. */
+export class BedrockErrorResponse {
+  /** A sentence for people; it may change. */
+  readonly message: string;
+  /** What Bedrock calls such an error, as in the header `x-amzn-errortype`: `ValidationException`. */
+  readonly code: string;
+  /** The gateway's own words for the error. */
+  readonly error: BedrockErrorDetailsResponse;
 }

@@ -66,10 +66,10 @@ export function refusalOf(answer: Answer): object {
   return { status: answer.status, code: error_code ?? code, param, source };
 }
 
-/** At the addresses of Bedrock's API, the body is the error itself. */
+/** The message of a refusal may stand beside it, as at the addresses of Bedrock's API. */
 export function errorIn(answer: Answer): JsonObject {
-  const body = jsonOf(answer);
-  return body['error_code'] === undefined ? readObject(body['error'], 'body.error') : body;
+  const { error, message } = jsonOf(answer);
+  return { ...(message === undefined ? {} : { message }), ...readObject(error, 'body.error') };
 }
 
 function detailsOf({ details }: JsonObject): JsonObject {

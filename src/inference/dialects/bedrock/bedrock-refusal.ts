@@ -29,7 +29,8 @@ export function bedrockErrorHeaders({ status }: GatewayError): Readonly<Record<s
 export function toBedrockError(error: GatewayError): object {
   const { message, code, param, source, limits, details } = error;
   const more = limits ?? details;
-  return { message, code: exceptionOf(error.status), error_code: code, param, source, ...(more && { details: more }) };
+  const own = { code, param, source, ...(more && { details: more }) };
+  return { message, code: exceptionOf(error.status), error: own };
 }
 
 /** The same as an event of a binary stream. There are five that a stream may have. */
