@@ -16,7 +16,7 @@ interface Answer {
 
 const NOTHING: Answer = { text: '', traceId: null };
 
-/** One answer as it streams in, then its time and cost. Mount it anew for each run. */
+/** An answer as it streams in, then its time and cost. Each run needs a new `key`. */
 export function ChatSide({ model, message }: { readonly model: string; readonly message: string }) {
   const [answer, setAnswer] = useState(NOTHING);
   useEffect(() => {

@@ -11,7 +11,7 @@ interface RerankSideProps {
   readonly documents: readonly string[];
 }
 
-/** Documents in the order of one model, each with a bar as long as its score. Mount it anew for each run. */
+/** Documents as a model ranks them, each with a bar as long as its score. Each run needs a new `key`. */
 export function RerankSide({ model, query, documents }: RerankSideProps) {
   const ranked = useQuery({
     queryKey: ['rerank', model, query, documents],

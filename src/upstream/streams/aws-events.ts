@@ -10,7 +10,7 @@ const codec = new EventStreamCodec(
 
 /** One event. */
 export interface AwsEvent {
-  /** `exception`: one that the API documents; `error`: any other. */
+  /** The API documents each `exception`; an `error` may be anything else. */
   readonly kind: 'event' | 'exception' | 'error';
   /** Its name in the API: `contentBlockDelta`, `throttlingException`. */
   readonly name: string;
