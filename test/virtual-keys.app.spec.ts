@@ -175,6 +175,7 @@ describe("the provider's own rules", () => {
     ['azure-openai', { key: SECRET, config: { base_url: 'https://x.openai.azure.com', api_version: '2024-10-21' } }],
     ['openai-compatible', { config: { base_url: 'https://models.example.com/v1' } }],
     ['bedrock', { config: AWS }],
+    ['bedrock', { key: SECRET, config: { aws_region: 'us-east-1' } }],
     ['bedrock', { config: { ...AWS, aws_auth_type: 'assumedRole', aws_role_arn: 'arn:aws:iam::123456789012:role/r' } }],
     ['bedrock', { config: { aws_region: 'us-east-1', aws_auth_type: 'serviceRole' } }],
     ['local', {}],
@@ -208,7 +209,7 @@ describe("the provider's own rules", () => {
     ['bedrock', { config: { ...AWS, aws_region: 'evil.example/' } }, 'config.aws_region'],
     ['bedrock', { config: { ...AWS, aws_auth_type: 'assumedRole' } }, 'config.aws_role_arn'],
     ['bedrock', { config: { ...AWS, aws_auth_type: 'serviceRole' } }, 'config.aws_access_key_id'],
-    ['bedrock', { config: AWS, key: SECRET }, 'key'],
+    ['bedrock', { config: AWS, key: SECRET }, 'config.aws_access_key_id'],
     ['local', { key: SECRET }, 'key'],
     ['local', { config: { base_url: 'https://a.example' } }, 'config.base_url'],
   ])('names the wrong field for %s: %j', async (slug, fields, param) => {

@@ -103,9 +103,11 @@ async function refusalOf(token: string, by: AdminTokenVerifier = verifier): Prom
 }
 
 describe('a good token', () => {
-  it('returns the caller, its organisations and its scopes', async () => {
-    expect(await verifier.verify(await sign())).toEqual({
+  it('returns the caller, its organisations, its scopes and its end', async () => {
+    const exp = nowSeconds() + 120;
+    expect(await verifier.verify(await sign({ exp }))).toEqual({
       subject: 'admin-1',
+      expiresAt: new Date(exp * 1_000),
       organisationIds: [ORGANISATION],
       scopes: new Set(['workspaces.list', 'workspaces.create']),
     });
