@@ -86,7 +86,7 @@ describe('a caller whose first target', () => {
     const closed = await startFakeProvider();
     await closed.close();
     name = await routeFrom(closed.url);
-    expect(await ask()).toEqual({ status: 200, text: SECOND, end: 'whole' });
+    expect(await ask()).toMatchObject({ status: 200, text: SECOND, end: 'whole' });
   });
 
   it.each<[string, Reply]>([
@@ -96,7 +96,7 @@ describe('a caller whose first target', () => {
     ['is cut after the role', begun(ROLE, (response) => setTimeout(() => response.destroy(), 20))],
   ])('%s gets the answer of the second, and nothing of the first', async (_fault, reply) => {
     gateway.provider.replyWith(reply);
-    expect(await ask()).toEqual({ status: 200, text: SECOND, end: 'whole' });
+    expect(await ask()).toMatchObject({ status: 200, text: SECOND, end: 'whole' });
     expect([gateway.provider.calls.length, second.calls.length]).toEqual([1, 1]);
   });
 
@@ -116,14 +116,14 @@ describe('a caller whose first target', () => {
   it('sends one malformed event gets the stream as it came', async () => {
     const sent = ROLE + word('one') + MALFORMED + word('two') + END;
     gateway.provider.replyWith(text(sent, EVENTS));
-    expect(await ask()).toEqual({ status: 200, text: sent, end: 'whole' });
+    expect(await ask()).toMatchObject({ status: 200, text: sent, end: 'whole' });
     expect(second.calls).toEqual([]);
   });
 
   it('is slow to its first token gets its stream', async () => {
     const rest = word('late') + END;
     gateway.provider.replyWith(begun(ROLE, (response) => setTimeout(() => response.end(rest), 500)));
-    expect(await ask()).toEqual({ status: 200, text: ROLE + rest, end: 'whole' });
+    expect(await ask()).toMatchObject({ status: 200, text: ROLE + rest, end: 'whole' });
     expect(second.calls).toEqual([]);
   });
 
