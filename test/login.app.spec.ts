@@ -306,6 +306,8 @@ describe("the session of an administrator's token", () => {
     expect(refusalOf(await admin.post('/v1/sessions', foreign))).toMatchObject({ code: 'tenant_mismatch' });
     const client = clientOf(await admin.post('/v1/sessions', { organisation_id: otherId }));
     expect(await client.read('/v1/me')).toMatchObject({ organisation: { id: otherId } });
+    const byQuery = clientOf(await admin.post(`/v1/sessions?organisation_id=${organisationId}`));
+    expect(await byQuery.read('/v1/me')).toMatchObject({ organisation: { id: organisationId } });
     const elsewhere = await client.get(`/v1/workspaces?organisation_id=${organisationId}`);
     expect(refusalOf(elsewhere)).toMatchObject({ code: 'tenant_mismatch' });
   });

@@ -5529,7 +5529,12 @@ export type ListSessionsResponse = ListSessionsResponses[keyof ListSessionsRespo
 export type CreateSessionData = {
     body?: EmptyRequest;
     path?: never;
-    query?: never;
+    query?: {
+        /**
+         * The organisation to act in. Needed only with an administrator's token that grants several. A body may name it instead.
+         */
+        organisation_id?: string;
+    };
     url: '/v1/sessions';
 };
 

@@ -2,6 +2,7 @@ import { Body, Controller, Delete, Get, HttpCode, Param, Post, Req, Res } from '
 import { ApiSecurity, ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { AnyCaller } from '../../access/route-access.decorators.js';
+import { ApiOrganisation } from '../../common/http/api-docs.decorators.js';
 import { MayFail } from '../../common/errors/may-fail.decorator.js';
 import { NoFieldsDto } from '../../common/validation/no-fields.dto.js';
 import { clearSessionCookie, writeSessionCookie } from './session-cookie.js';
@@ -28,14 +29,15 @@ export class SessionsController {
    * the rights of the key, or those that the token had. A session of a token is for one organisation, and ends with the token.
    */
   @Post()
+  @ApiOrganisation()
   @AnyCaller(WHY)
   @MayFail('conflict', 'tenant_mismatch')
   async createSession(
     @Req() request: Request,
     @Res({ passthrough: true }) response: Response,
-    @Body() body: NoFieldsDto,
+    @Body() _body: NoFieldsDto,
   ): Promise<OpenSessionResponse> {
-    const { session, token, csrfToken, maxAgeSeconds } = await this.sessions.open(request, body.organisation_id);
+    const { session, token, csrfToken, maxAgeSeconds } = await this.sessions.open(request);
     writeSessionCookie(response, token, maxAgeSeconds);
     return toOpenSessionResponse(session, csrfToken);
   }

@@ -5,12 +5,13 @@ import type { Request } from 'express';
 import { type FindOptionsWhere, In, MoreThan, type Repository } from 'typeorm';
 import { GatewayError, invalidField } from '../../common/errors/gateway.error.js';
 import { Clock } from '../../common/time/clock.js';
-import { foldId, isUuid } from '../../common/uuid.js';
+import { isUuid } from '../../common/uuid.js';
 import { AppConfig } from '../../config/environment.js';
 import { publicIdOf } from '../api-key-format.js';
 import type { AdminToken } from '../admin-token.verifier.js';
 import type { Caller } from '../authenticator.js';
 import { keyInvalid, readCredentials } from '../credentials.js';
+import { namedOrganisation } from '../named-organisation.js';
 import type { PersonGrant } from './person-grants.js';
 import { SessionAuthenticator } from './session-authenticator.js';
 import { readSessionCookie } from './session-cookie.js';
@@ -58,14 +59,14 @@ export class SessionsService {
   }
 
   /**
-   * @param organisationId the one of a token that grants several
+   * Of a token that grants several organisations, the request names one.
    * @throws GatewayError `api_key_invalid` when the request brings no key or token, `conflict` for too many sessions
    */
-  async open(request: Request, organisationId: string | undefined): Promise<OpenedSession> {
+  async open(request: Request): Promise<OpenedSession> {
     const caller = this.callerOf(request);
     if (caller.sessionId !== undefined) throw keyInvalid('missing', 'A session begins with an API key or a token.');
     if (caller.kind === 'admin_token') {
-      const owner = { ...NO_KEY, ...this.ownerOfToken(caller.token, organisationId) };
+      const owner = { ...NO_KEY, ...this.ownerOfToken(caller.token, namedOrganisation(request)) };
       return this.begin(request, owner, this.whereOf(caller), caller.token.expiresAt);
     }
     const credentials = readCredentials(request.headers);
@@ -142,7 +143,7 @@ export class SessionsService {
 
   private ownerOfToken({ subject, organisationIds, scopes }: AdminToken, named: string | undefined) {
     const [only, ...more] = organisationIds;
-    const organisationId = named === undefined ? only : foldId(named);
+    const organisationId = named ?? only;
     if (organisationId === undefined || (named === undefined && more.length > 0)) {
       throw invalidField('organisation_id', 'is required when the token grants several organisations');
     }

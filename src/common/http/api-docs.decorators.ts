@@ -10,13 +10,18 @@ const ORGANISATION = {
     "The organisation to act in. Needed only with an administrator's token that grants several. A body may name it instead.",
 } as const;
 
+/** Documents that the organisation can be named in the query. */
+export function ApiOrganisation(): ClassDecorator & MethodDecorator {
+  return ApiQuery(ORGANISATION);
+}
+
 /** Documents every route of a management controller: its tag, the key or token, and the organisation. Its lists can be CSV. */
 export function ManagementApi(tag: string): ClassDecorator {
   return applyDecorators(
     ApiTags(tag),
     ApiSecurity('gatewayKey'),
     ApiSecurity('bearer'),
-    ApiQuery(ORGANISATION),
+    ApiOrganisation(),
     UseInterceptors(CsvInterceptor),
   );
 }
