@@ -95,7 +95,7 @@ describe('the addresses of rerank', () => {
   it.each([
     ['/v3/rerank', 'operation_not_offered'],
     ['/v1/rerank/x', 'operation_not_offered'],
-    ['/rerank/v1', 'not_found'],
+    ['/rerank/v1', 'operation_not_offered'],
   ])('refuses a rerank at %s', async (path, code) => {
     expect(refusalOf(await rerankAt(path))).toMatchObject({ status: 404, code });
   });
