@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import type { ModelTarget } from './model-route.entity.js';
-import { SharedPauses } from './shared-pauses.js';
+import { LONGEST_PAUSE_MS, SharedPauses } from './shared-pauses.js';
 
 /**
  * `closed`: calls pass. `open`: too many have failed, and others take them. `half_open`: the next call shows whether it is well
@@ -27,7 +27,6 @@ const SLOTS = 6;
 const LEAST_CALLS = 10;
 const FAILED_SHARE = 0.5;
 const FIRST_PAUSE_MS = 30_000;
-const LONGEST_PAUSE_MS = 300_000;
 /** Where a provider does not say how long it wants no calls. */
 const LIMITED_MS = 10_000;
 /** A call that should show whether a target is well again, and whose end is unknown after this time. */
