@@ -6,7 +6,7 @@ import { foldId, isUuid } from '../common/uuid.js';
 /**
  * The organisation that a request names, in its body or its query; undefined when it names none as a string. UUIDs are the same
  * in letters of either case, and secrets are sealed for the one that the database knows.
- * @throws GatewayError `validation_failed` for two that differ, and for one that is no UUID
+ * @throws GatewayError `validation_failed` for two that differ, and for one that is not a UUID
  */
 export function namedOrganisation(request: Request): string | undefined {
   const body: unknown = request.body;
