@@ -284,6 +284,33 @@ describe('the list of models', () => {
     expect(new Set(ids)).toEqual(new Set([`@${openai}/gpt-5-mini`, name]));
   });
 
+  it('has the models that a key names in full, where no catalogue knows them', async () => {
+    const [local, second] = [slug, other];
+    const taken = await route([{ virtual_key: await gateway.virtualKey('openai'), model: 'elsewhere' }]);
+    const plain = ['Llama3.2:1b', 'hf.co/team/m'];
+    // A call of these goes to the route, or to the virtual key of the prefix.
+    const lost = [taken, `${local}/m`];
+    const allowed_models = [...plain, ...lost, `@${second}/own`, '@none/m', 'qwen*', `@${local}/`];
+    const fields = { level: 'organisation', allowed_models, allowed_virtual_keys: [local, second] };
+    const key = gateway.admin.as(await keyOf({ ...fields, default_virtual_key: local }));
+    const named = [...[...plain, ...lost].map((model) => `@${local}/${model}`), `@${second}/own`];
+    expect(new Set(idsOf(await key.get('/v1/models')))).toEqual(new Set([...plain, ...named]));
+    for (const id of [...plain, ...named]) {
+      expect(jsonOf(await key.get(`/v1/models/${encodeURIComponent(id)}`))).toMatchObject({ id, type: 'model' });
+      const called = await key.post('/v1/chat/completions', { model: id, messages: [], max_tokens: 1 });
+      expect([id, called.status]).toEqual([id, 200]);
+    }
+    for (const id of [...lost, '@none/m', 'qwen3', `@${second}/Llama3.2:1b`]) {
+      expect((await key.get(`/v1/models/${encodeURIComponent(id)}`)).status).toBe(404);
+    }
+    const page = jsonOf(await key.get(`/v1/models?limit=1&after_id=${encodeURIComponent('Llama3.2:1b')}`));
+    expect(page).toMatchObject({ first_id: 'hf.co/team/m', has_more: true });
+    // With two virtual keys and no default, a name without a virtual key leads nowhere.
+    expect(idsOf(await gateway.admin.as(await keyOf(fields)).get('/v1/models'))).toEqual([`@${second}/own`]);
+    const only = await keyOf({ ...fields, allowed_virtual_keys: [local] });
+    expect(idsOf(await gateway.admin.as(only).get('/v1/models'))).toContain(`@${local}/Llama3.2:1b`);
+  });
+
   it('is paged as Anthropic does, and read by the SDK of OpenAI', async () => {
     const key = await keyOf({ level: 'organisation' });
     const client = gateway.admin.as(key);

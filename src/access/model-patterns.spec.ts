@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { allowsEveryModel, allowsModel, coversPattern } from './model-patterns.js';
+import { allowsEveryModel, allowsModel, coversPattern, exactModels } from './model-patterns.js';
 
 describe('allowsModel', () => {
   it.each([
@@ -65,5 +65,20 @@ describe('coversPattern', () => {
       }),
       { numRuns: 1_000 },
     );
+  });
+});
+
+describe('exactModels', () => {
+  it('has the patterns without a star, spelled as they stand there', () => {
+    expect(exactModels(['Llama3.2', '@co/Rerank/v3', 'a/b', '@not a slug/m'])).toEqual([
+      { slug: undefined, model: 'Llama3.2' },
+      { slug: 'co', model: 'Rerank/v3' },
+      { slug: undefined, model: 'a/b' },
+      { slug: undefined, model: '@not a slug/m' },
+    ]);
+  });
+
+  it('leaves out patterns with a star, and those without a name', () => {
+    expect(exactModels(['*', 'rerank-*', '@co/*', '@co/', ''])).toEqual([]);
   });
 });

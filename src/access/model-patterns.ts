@@ -11,6 +11,13 @@ interface ModelPattern {
   readonly name: string;
 }
 
+/** A model that a pattern without a star names. */
+export interface ExactModel {
+  /** Slug of the virtual key; undefined for all of them. */
+  readonly slug: string | undefined;
+  readonly model: string;
+}
+
 /** A rule for a pattern, as a regular expression: one star at most, at the end. */
 export const MODEL_PATTERN = /^[^*]*\*?$/;
 
@@ -38,6 +45,14 @@ export function coversPattern(patterns: readonly string[], pattern: string): boo
   return patterns.map(toPattern).some(({ slug, name }) => {
     // The star of the narrower pattern is compared as a character: another star stands for it, nothing else does.
     return (slug === undefined || slug === narrow.slug) && isMatch(name, narrow.name);
+  });
+}
+
+/** The models that a list of patterns names in full, spelled as they stand there. */
+export function exactModels(patterns: readonly string[]): readonly ExactModel[] {
+  return patterns.flatMap((pattern) => {
+    const [, slug, model = ''] = PATTERN.exec(pattern) ?? [];
+    return model === '' || model.endsWith(ANY_REST) ? [] : [{ slug, model }];
   });
 }
 

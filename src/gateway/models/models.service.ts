@@ -1,9 +1,12 @@
 import { Injectable } from '@nestjs/common';
+import { exactModels } from '../../access/model-patterns.js';
 import type { Principal } from '../../access/principal.js';
 import { GatewayError, invalidField } from '../../common/errors/gateway.error.js';
 import { Clock } from '../../common/time/clock.js';
 import { toUnixSeconds } from '../../common/time/unix-time.js';
 import { ModelRouteCache } from '../../model-routes/model-route.cache.js';
+import type { ProviderSlug } from '../../upstream/providers/provider.types.js';
+import { foldModel } from '../../usage/model-names.js';
 import { knownModels } from '../../usage/models/model-catalogue.js';
 import { VirtualKeyStore } from '../../virtual-keys/virtual-key.store.js';
 import { mayUse, mayUseModel } from '../../model-routes/model-access.js';
@@ -47,7 +50,8 @@ export class ModelsService {
     const { allowedVirtualKeys, defaultVirtualKeyId } = principal.providerAccess ?? {};
     const found = await this.virtualKeys.listForUse(principal, allowedVirtualKeys ?? undefined, now, MAX_VIRTUAL_KEYS);
     const keys = found.map(({ id, slug, provider }) => ({ id, slug, provider: { slug: provider } }));
-    const routes = (await this.routes.visibleTo(principal, now.getTime()))
+    const visible = await this.routes.visibleTo(principal, now.getTime());
+    const routes = visible
       .filter(({ name, targets }) =>
         targets.some(({ virtualKeyId, model }) => {
           const key = keys.find(({ id }) => id === virtualKeyId);
@@ -55,15 +59,38 @@ export class ModelsService {
         }),
       )
       .map(({ name, createdAt }) => modelOf(name, GATEWAY, createdAt));
-    const known = keys.flatMap((key) => {
-      const models = knownModels(key.provider.slug).filter((model) => mayUseModel(principal, key, model));
+    // A call of these names goes elsewhere than to the default virtual key.
+    const taken = new Set(visible.map(({ name }) => name));
+    const goesToDefault = (model: string): boolean =>
+      !taken.has(model) && !keys.some(({ slug }) => model.startsWith(`${slug}/`));
+    const listed = keys.flatMap((key) => {
+      const isDefault = key.id === defaultVirtualKeyId;
+      const models = modelsOf(principal, key, isDefault || keys.length === 1);
       const named = models.map((model) => modelOf(`@${key.slug}/${model}`, key.provider.slug));
-      const plain = key.id === defaultVirtualKeyId ? models.map((model) => modelOf(model, key.provider.slug)) : [];
+      const plain = isDefault ? models.filter(goesToDefault).map((model) => modelOf(model, key.provider.slug)) : [];
       return [...plain, ...named];
     });
-    const byId = new Map([...routes, ...known].map((model) => [model.id, model] as const).toReversed());
+    const byId = new Map([...routes, ...listed].map((model) => [model.id, model] as const).toReversed());
     return [...byId.values()].toReversed().slice(0, MAX_MODELS);
   }
+}
+
+interface ListedKey {
+  readonly slug: string;
+  readonly provider: { readonly slug: ProviderSlug };
+}
+
+/**
+ * The models that are known of a virtual key: those that the API key names in full, then those of the catalogue.
+ * @param takesPlainNames whether a name without a virtual key can only mean this one
+ */
+function modelsOf(principal: Principal, key: ListedKey, takesPlainNames: boolean): readonly string[] {
+  const known = knownModels(key.provider.slug).filter((model) => mayUseModel(principal, key, model));
+  const named = exactModels(principal.providerAccess?.allowedModels ?? [])
+    .filter(({ slug }) => (slug === undefined ? takesPlainNames : slug === key.slug))
+    .map(({ model }) => model);
+  const catalogue = new Set(known);
+  return [...named.filter((model) => !catalogue.has(foldModel(model))), ...known];
 }
 
 function modelOf(id: string, owner: string, createdAt = UNKNOWN_DATE): ModelResponse {
