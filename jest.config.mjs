@@ -34,7 +34,8 @@ export default {
     project('unit'),
   ],
   testSequencer: './test/support/runner/sequencer.mjs',
-  maxWorkers: 3,
+  // Many specs wait for a time limit: four keep two cores busy.
+  maxWorkers: 4,
   workerIdleMemoryLimit: '1GB',
   testTimeout: 30_000,
 };

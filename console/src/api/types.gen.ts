@@ -68,7 +68,7 @@ export type OpenAiCompatibleOptions = {
     /**
      * `never`: streams are not asked for their usage, since the server fails or reports it anyway. `ask` by default.
      */
-    stream_usage?: 'never' | 'ask';
+    stream_usage?: 'ask' | 'never';
     /**
      * Where answers say what they cost in US dollars, as OpenRouter's do: charged instead of the prices. None by default.
      */
@@ -401,7 +401,7 @@ export type McpServerTest = {
      * For which clients the server is: `modern`, for those of revision 2026-07-28 and later, without handshake and session;
      * `legacy`, for those that begin with `initialize`; or `both`.
      */
-    era?: 'legacy' | 'modern' | 'both';
+    era?: 'modern' | 'legacy' | 'both';
     /**
      * Revision of MCP in which it was asked.
      */
@@ -744,7 +744,7 @@ export type McpServer = {
     /**
      * How the gateway authenticates to the server.
      */
-    auth_type: 'headers' | 'none';
+    auth_type: 'none' | 'headers';
     /**
      * Values masked.
      */

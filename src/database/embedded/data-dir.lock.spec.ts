@@ -116,6 +116,8 @@ describe('a lock that another process left', () => {
     const parent = spawn('sh', ['-c', 'sleep 60 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'ignore'] });
     const [line] = await once(parent.stdout, 'data');
     const pid = Number(String(line));
+    // While it still is a shell, it reaps the child.
+    await eventually(() => !HAS_PROC || readFileSync(`/proc/${parent.pid}/comm`, 'utf8') === 'sleep\n');
     writeFileSync(lockFile, `${pid} ${startTimeOf(pid)}`);
     expect(() => lockDataDir(dataDir)).toThrow(`process ${pid}`);
     process.kill(pid, 'SIGKILL');
