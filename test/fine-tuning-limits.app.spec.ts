@@ -117,6 +117,66 @@ describe('a fine-tuning job under a usage limit', () => {
   });
 });
 
+describe('a fine-tuning job that is paused and resumed', () => {
+  const act = (what: 'pause' | 'resume' | 'cancel', id = 'ftjob-1'): Promise<Answer> =>
+    gateway.admin.post(`${PATH}/${id}/${what}`, {}, { 'x-gateway-virtual-key': openai });
+  const bucket = async (): Promise<unknown> => {
+    const [found] = await gateway.app.dataSource.query('SELECT used, reserved FROM usage_buckets');
+    return found;
+  };
+  const reserved = { used: '0', reserved: String(TOKENS * NANO_PER_TOKEN) };
+  /** The gateway has looked at the job since. */
+  const looked = async (): Promise<void> => {
+    const before = gateway.provider.calls.length;
+    await eventually(() => gateway.provider.calls.length > before + 1);
+  };
+
+  it.each([
+    ['succeeded', { trained_tokens: 500 }, 500],
+    ['cancelled', { trained_tokens: 200 }, 200],
+    ['failed', { trained_tokens: null }, 0],
+  ])('keeps its reservation, and is charged once when it has %s', async (status, fields, tokens) => {
+    await limit(TOKENS);
+    await create();
+    for (const [what, now] of [
+      ['pause', 'paused'],
+      ['resume', 'queued'],
+      ['pause', 'paused'],
+      ['resume', 'running'],
+      ['resume', 'running'],
+    ] as const) {
+      state = { status: now, trained_tokens: null };
+      expect((await act(what)).status).toBe(200);
+      await looked();
+      expect(await bucket()).toEqual(reserved);
+    }
+    expect(refusalOf(await create())).toMatchObject({ status: 429, code: 'usage_limit_contended' });
+    state = { status, ...fields };
+    await act(status === 'cancelled' ? 'cancel' : 'pause');
+    await settled();
+    expect((await act('resume')).status).toBe(200);
+    const rows = await gateway.books.ledger(1);
+    expect(rows.map(({ costNano }) => costNano)).toEqual([String(tokens * NANO_PER_TOKEN)]);
+  });
+
+  it('is reserved when it is resumed where no limit was there before, or the gateway does not know it', async () => {
+    await create();
+    state = { ...JOB, model: 'm', status: 'paused', trained_tokens: null };
+    await limit(TOKENS - 1);
+    expect(refusalOf(await act('resume'))).toMatchObject({ status: 412, code: 'usage_limit_exceeded' });
+    await gateway.app.dataSource.query('DELETE FROM provider_jobs');
+    expect(refusalOf(await act('resume'))).toMatchObject({ status: 412, code: 'usage_limit_exceeded' });
+    await gateway.reset();
+    gateway.provider.replyWith(reply);
+    await limit(TOKENS);
+    expect((await act('resume')).status).toBe(200);
+    expect(await bucket()).toEqual(reserved);
+    state = { status: 'succeeded', trained_tokens: 7 };
+    await settled();
+    expect((await gateway.books.ledger(1)).map(({ tokens }) => tokens)).toEqual(['7']);
+  });
+});
+
 it('a fine-tuning job without a usage limit has its row in the ledger', async () => {
   expect((await create()).status).toBe(200);
   expect(gateway.provider.calls.map(({ path }) => path)).not.toContain('/v1/files/file-1/content');

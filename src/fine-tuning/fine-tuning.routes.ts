@@ -81,6 +81,7 @@ export const FINE_TUNING_ROUTES: readonly RelayRoute[] = [
     kind: 'action',
     operation: 'fine_tuning.jobs.resume',
     spends: true,
+    continuesJob: true,
     models: 'elsewhere',
     operationId: 'resumeFineTuningJob',
     summary: 'Resumes a paused fine-tuning job.',

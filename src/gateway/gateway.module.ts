@@ -9,6 +9,7 @@ import { ModelsController } from './models/models.controller.js';
 import { ModelsService } from './models/models.service.js';
 import { DeferredCalls } from './deferred/deferred-calls.js';
 import { DeferredMeters } from './deferred/deferred-meter.js';
+import { JobAdmission } from './deferred/job-admission.js';
 import { JobCharges } from './deferred/job-charges.js';
 import { JobKeeper } from './deferred/job-keeper.js';
 import { JobReader } from './deferred/job-reader.js';
@@ -44,6 +45,7 @@ import { VirtualKeyFinder } from './virtual-key.finder.js';
     DeferredCalls,
     DeferredMeters,
     Isolation,
+    JobAdmission,
     JobCharges,
     JobKeeper,
     JobReader,

@@ -5,7 +5,9 @@ import {
   type DeferredMeter,
   DeferredMeters,
   type DoneCalls,
+  type JobName,
   type JobPlan,
+  type JobRequest,
 } from '../../gateway/deferred/deferred-meter.js';
 import { ProviderFiles, unreadableReason } from '../../gateway/deferred/provider-files.js';
 import { JobReader } from '../../gateway/deferred/job-reader.js';
@@ -26,12 +28,14 @@ const OVER: ReadonlySet<unknown> = new Set(['completed', 'failed', 'expired', 'c
 const WINDOW = /^(\d{1,3})([hd])$/;
 const HOUR_MS = 3_600_000;
 const DAY_HOURS = 24;
+/** For what is late. */
+const MARGIN_MS = 2 * HOUR_MS;
 
 /** Meters the batches of providers that speak OpenAI's API. */
 @Injectable()
 export class BatchMeter implements DeferredMeter {
   readonly endpoint = ENDPOINT;
-  readonly operation = 'batches.create';
+  readonly operations = ['batches.create'];
   readonly kind = 'batch';
   readonly mode = 'batch';
   readonly #jobs: MeteredJobs;
@@ -56,7 +60,7 @@ export class BatchMeter implements DeferredMeter {
     return this.#jobs.areMeteredAt(provider);
   }
 
-  async planOf(context: ProviderContext, body: JsonObject): Promise<JobPlan> {
+  async planOf(context: ProviderContext, { body }: JobRequest): Promise<JobPlan> {
     const plan = new BatchPlan(context, stringOrUndefined(body['endpoint']));
     const named = new Set(usedIds(body, FILE));
     const [fileId] = named;
@@ -72,16 +76,20 @@ export class BatchMeter implements DeferredMeter {
     return plan.plan;
   }
 
-  traitsOf(body: JsonObject): JsonObject {
+  traitsOf({ body }: JobRequest): JsonObject {
     return { [FILE]: body[FILE] };
   }
 
   lifetimeMs({ completion_window: window }: JsonObject): number {
     const [, count = DAY_HOURS, unit] = WINDOW.exec(stringOrUndefined(window) ?? '') ?? [];
-    return Number(count) * (unit === 'd' ? DAY_HOURS : 1) * HOUR_MS;
+    return Number(count) * (unit === 'd' ? DAY_HOURS : 1) * HOUR_MS + MARGIN_MS;
   }
 
-  async read(context: ProviderContext, upstreamId: string | null): Promise<readonly JsonObject[]> {
+  idOf({ id }: JsonObject): string | undefined {
+    return stringOrUndefined(id);
+  }
+
+  async read(context: ProviderContext, { upstreamId }: JobName): Promise<readonly JsonObject[]> {
     return this.#jobs.read(context, upstreamId);
   }
 

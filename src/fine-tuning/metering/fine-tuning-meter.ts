@@ -6,7 +6,9 @@ import {
   type DeferredMeter,
   DeferredMeters,
   type DoneCalls,
+  type JobName,
   type JobPlan,
+  type JobRequest,
 } from '../../gateway/deferred/deferred-meter.js';
 import { JobReader } from '../../gateway/deferred/job-reader.js';
 import { MeteredJobs } from '../../gateway/deferred/metered-jobs.js';
@@ -25,8 +27,8 @@ const MAX_EPOCHS = 1_000;
 const FRAME_TOKENS = 64;
 /** The caller waits for it. */
 const MAX_PLAN_MS = 60_000;
-/** A job may wait for days. */
-const LIFETIME_MS = 7 * 86_400_000;
+/** A job may wait for days, and what is late has two hours more. */
+const LIFETIME_MS = 7 * 86_400_000 + 2 * 3_600_000;
 /** Billed by the token. Others are billed by time, or by the answers of a grader. */
 const METHODS: ReadonlySet<unknown> = new Set([undefined, 'supervised', 'dpo']);
 const OVER: ReadonlySet<unknown> = new Set(ENDED_JOB_STATUSES);
@@ -35,7 +37,7 @@ const OVER: ReadonlySet<unknown> = new Set(ENDED_JOB_STATUSES);
 @Injectable()
 export class FineTuningMeter implements DeferredMeter {
   readonly endpoint = ENDPOINT;
-  readonly operation = 'fine_tuning.jobs.create';
+  readonly operations = ['fine_tuning.jobs.create', 'fine_tuning.jobs.resume'];
   readonly kind = 'fine_tuning.job';
   readonly mode = 'standard';
   readonly #jobs: MeteredJobs;
@@ -59,7 +61,7 @@ export class FineTuningMeter implements DeferredMeter {
     return this.#jobs.areMeteredAt(provider);
   }
 
-  async planOf(context: ProviderContext, body: JsonObject): Promise<JobPlan> {
+  async planOf(context: ProviderContext, { body }: JobRequest): Promise<JobPlan> {
     const model = stringOrUndefined(body['model']);
     if (model === undefined) return leftOpen('model', 'it must name a model');
     const { method } = body;
@@ -81,7 +83,7 @@ export class FineTuningMeter implements DeferredMeter {
     return { parts: [{ model, unit: 'training', calls: [{ training: tokens * epochs }], mayUse: new Set() }] };
   }
 
-  traitsOf(body: JsonObject): JsonObject {
+  traitsOf({ body }: JobRequest): JsonObject {
     return { [FILE]: body[FILE] };
   }
 
@@ -89,7 +91,15 @@ export class FineTuningMeter implements DeferredMeter {
     return LIFETIME_MS;
   }
 
-  async read(context: ProviderContext, upstreamId: string | null): Promise<readonly JsonObject[]> {
+  idOf({ id }: JsonObject): string | undefined {
+    return stringOrUndefined(id);
+  }
+
+  idIn({ fine_tuning_job_id: id = '' }: JobRequest['params']): string {
+    return id;
+  }
+
+  async read(context: ProviderContext, { upstreamId }: JobName): Promise<readonly JsonObject[]> {
     return this.#jobs.read(context, upstreamId);
   }
 

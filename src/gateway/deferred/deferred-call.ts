@@ -1,20 +1,20 @@
 import type { AttemptObserver, UpstreamAttempt } from '../../upstream/upstream.types.js';
 import type { Reservation } from '../../usage/usage-store.types.js';
-import type { NewJob } from './provider-job.store.js';
+import type { DeferredMeter } from './deferred-meter.js';
+import type { MeteredJob, NewJob } from './provider-job.store.js';
 import { type AttemptResult, outcomeOfAttempt } from '../call-cost.js';
 
-/** The request that starts a job: what is reserved for it, and how its attempts ended. */
+/** The request that starts a job, or goes on with one: what is reserved for it, and how its attempts ended. */
 export class DeferredCall implements AttemptObserver {
   #result: AttemptResult = 'nothing_sent';
+  /** Once a stream has named the job: resolves when that is written down. */
+  named: Promise<void> | undefined;
 
   constructor(
-    readonly job: NewJob,
-    /** Those of its parts that limits apply to. */
-    readonly reserved: readonly Reservation[],
-    /** The others. */
-    readonly unlimited: readonly Reservation[],
-    /** false: the database is away, and nothing is known of the job. */
-    readonly isRecorded: boolean,
+    readonly meter: DeferredMeter,
+    readonly job: MeteredJob,
+    /** undefined: the job was known before. */
+    readonly made: MadeJob | undefined,
   ) {}
 
   after(attempt: UpstreamAttempt): void {
@@ -25,4 +25,15 @@ export class DeferredCall implements AttemptObserver {
   get result(): AttemptResult {
     return this.#result;
   }
+}
+
+/** A job that is new to the gateway. */
+export interface MadeJob {
+  readonly job: NewJob;
+  /** Those of its parts that limits apply to. */
+  readonly reserved: readonly Reservation[];
+  /** The others. */
+  readonly unlimited: readonly Reservation[];
+  /** false: the database is away, and nothing is known of the job. */
+  readonly isRecorded: boolean;
 }

@@ -5,58 +5,28 @@ import { isObject, type JsonObject } from '../../common/json/read.js';
 import { Clock } from '../../common/time/clock.js';
 import { uuidv7 } from '../../common/uuid.js';
 import { AppConfig } from '../../config/environment.js';
-import {
-  chargeOf,
-  type CompiledPolicies,
-  mayApply,
-  mayBeLimited,
-  readableMatches,
-} from '../../policies/compiled-policies.js';
-import type { CompiledPolicy } from '../../policies/compiled-policy.js';
-import { PolicyCache } from '../../policies/policy.cache.js';
 import { LOGGER, type Logger } from '../../telemetry/logger.js';
-import { timeoutMsOf } from '../../upstream/provider-call.js';
 import { NO_RATE } from '../../usage/prices/price.types.js';
-import { QUANTITY_UNITS, type QuantityUnit } from '../../usage/units.js';
 import { USAGE_STORE } from '../../usage/usage-store.token.js';
-import {
-  type Reservation,
-  type ReserveOutcome,
-  StoreUnavailableError,
-  type UsageStore,
-} from '../../usage/usage-store.types.js';
+import type { Reservation, UsageStore } from '../../usage/usage-store.types.js';
 import { NOTHING } from '../call-cost.js';
-import { refusalOf, remainingOf } from '../limit-refusal.js';
-import { monitoredRefusal } from '../monitored-limits.js';
-import { pricedModel, type ProviderContext } from '../provider-context.decorator.js';
+import type { ProviderContext } from '../provider-context.decorator.js';
 import { Isolation } from '../relay/isolation.js';
 import { isRecordable } from '../relay/object-ids.js';
-import { CallPrices, dimensionsOf, factsOf, UsageMeter } from '../usage-meter.js';
-import { DeferredCall } from './deferred-call.js';
-import type { DeferredMeter, JobPlan, PlannedCalls } from './deferred-meter.js';
-import { boundOfCalls } from './many-calls.js';
+import { dimensionsOf, factsOf } from '../usage-meter.js';
+import { DeferredCall, type MadeJob } from './deferred-call.js';
+import type { DeferredMeter, JobPlan, JobRequest } from './deferred-meter.js';
+import { JobAdmission, type PlannedPart } from './job-admission.js';
 import { figuresJson, type JobPart } from './provider-job.entity.js';
-import { type NewJob, ProviderJobStore } from './provider-job.store.js';
+import { type MeteredJob, type NewJob, ProviderJobStore } from './provider-job.store.js';
 
-/** A job is looked after for so long after it should be over. */
-const JOB_MARGIN_MS = 2 * 3_600_000;
-
-/** What a part of a job is charged to. */
-interface Admitted {
-  readonly reservation: Reservation;
-  readonly policies: readonly CompiledPolicy[];
-  /** As the provider knows it. */
-  readonly model: string | null;
-  readonly isBounded: boolean;
-}
+const NO_PLAN: JobPlan = { parts: [] };
 
 /** Reserves what a job may use before it is started, and remembers it until it is settled. */
 @Injectable()
 export class DeferredCalls {
   constructor(
-    private readonly policies: PolicyCache,
-    private readonly meter: UsageMeter,
-    private readonly prices: CallPrices,
+    private readonly admission: JobAdmission,
     @Inject(USAGE_STORE) private readonly store: UsageStore,
     private readonly jobs: ProviderJobStore,
     private readonly isolation: Isolation,
@@ -67,139 +37,101 @@ export class DeferredCalls {
 
   /**
    * Call `succeeded` or `failed` of the result once.
-   * @param body of the request that starts the job
    * @throws GatewayError `usage_limit_exceeded`, `usage_limit_contended`, `usage_not_bounded`, `price_unknown`,
    * `usage_limit_unreadable`, `store_unavailable`
    */
-  async begin(context: ProviderContext, meter: DeferredMeter, body: JsonObject): Promise<DeferredCall> {
-    const { endpoint } = meter;
-    const { organisationId } = context.principal;
-    const known = await this.policies.get(organisationId, this.clock.now().getTime());
-    // Without a limit, the caller need not wait for what a plan takes.
-    const isLimited = mayBeLimited(known, factsOf(context, { endpoint, model: undefined }));
-    const plan: JobPlan = isLimited ? await meter.planOf(context, body) : { parts: [] };
+  async begin(context: ProviderContext, meter: DeferredMeter, request: JobRequest): Promise<DeferredCall> {
+    const isLimited = await this.admission.isLimited(context, meter);
+    const plan = isLimited ? await meter.planOf(context, request) : NO_PLAN;
     const at = this.clock.now();
-    const parts =
-      plan.parts.length === 0
-        ? [this.planUnknown(context, meter, known, plan, at)]
-        : await Promise.all(plan.parts.map((part) => this.plan(context, meter, known, { ...plan, part }, at)));
-    const reserved = await this.reserve(context, parts);
+    const parts = await this.admission.partsOf(context, meter, plan, at);
+    const reserved = await this.admission.reserve(context, parts);
     const unlimited = parts.flatMap(({ reservation }) => (reserved.includes(reservation) ? [] : reservation));
-    const job = this.jobOf(context, meter, body, parts, at);
-    return new DeferredCall(job, reserved, unlimited, await this.record(job, reserved));
+    const job = this.jobOf(context, meter, request, parts, at);
+    return new DeferredCall(meter, job, { job, reserved, unlimited, isRecorded: await this.record(job, reserved) });
   }
 
-  /** The answer says that the job exists. */
-  async succeeded(call: DeferredCall, answer: unknown): Promise<void> {
-    const id = isObject(answer) ? answer['id'] : undefined;
-    if (typeof id !== 'string' || !isRecordable(id)) return this.keep(call);
-    const { job } = call;
+  /**
+   * The same for a request that goes on with a job: reserves what it may use besides what is reserved already. undefined: the job
+   * is settled.
+   * @throws GatewayError as `begin`, and what reading the job failed with
+   */
+  async goOn(
+    context: ProviderContext,
+    meter: DeferredMeter,
+    params: JobRequest['params'],
+  ): Promise<DeferredCall | undefined> {
+    const upstreamId = meter.idIn?.(params) ?? '';
+    const job = await this.jobs.named(this.isolation.ownershipOf(context), meter.kind, upstreamId);
+    if (job !== null && job.charges !== null) return undefined;
+    let request: JobRequest = { params, body: {} };
+    if (await this.admission.isLimited(context, meter)) {
+      const [body = {}] = await meter.read(context, { upstreamId, traits: {} });
+      request = { params, body };
+      if (job !== null) await this.reserveMore(context, meter, request, job);
+    }
+    return job === null ? this.begin(context, meter, request) : new DeferredCall(meter, job, undefined);
+  }
+
+  /** An event of its answer names the job, before the answer is over. */
+  named(call: DeferredCall, object: JsonObject): void {
+    call.named ??= this.succeeded(call, object);
+  }
+
+  /** The answer says that the job exists. Never rejects. */
+  async succeeded({ meter, made }: DeferredCall, answer: unknown): Promise<void> {
+    if (made === undefined) return;
+    const { job } = made;
+    const id = isObject(answer) ? meter.idOf(answer) : undefined;
     try {
+      if (id === undefined || !isRecordable(id)) return await this.keep(made);
       const isOwn = await this.jobs.identify(job.id, id, this.inFuture(this.config.PROVIDER_JOB_CHECK_MS));
-      await (isOwn ? this.keep(call) : this.drop(call));
+      await (isOwn ? this.keep(made) : this.drop(made));
     } catch (error) {
       this.warn(job, error, id);
     }
   }
 
   /** @param error that the caller gets */
-  async failed(call: DeferredCall, error: unknown): Promise<void> {
-    const { result } = call;
+  async failed({ result, made }: DeferredCall, error: unknown): Promise<void> {
+    if (made === undefined) return;
     try {
-      if (result === 'nothing_sent') await this.drop(call);
-      else if (result === 'free' || (result === 'answered' && isProvidersError(error))) await this.settleFree(call);
-      else await this.keep(call);
+      if (result === 'nothing_sent') await this.drop(made);
+      else if (result === 'free' || (result === 'answered' && isProvidersError(error))) await this.settleFree(made);
+      else await this.keep(made);
     } catch (defect) {
-      this.warn(call.job, defect);
+      this.warn(made.job, defect);
     }
   }
 
-  private async plan(
+  /** Jobs that callers go on with have one part. */
+  private async reserveMore(
     context: ProviderContext,
-    { endpoint, mode }: DeferredMeter,
-    known: CompiledPolicies,
-    { part, unbounded }: Pick<JobPlan, 'unbounded'> & { readonly part: PlannedCalls },
-    at: Date,
-  ): Promise<Admitted> {
-    const { model, unit, calls } = part;
-    const facts = factsOf(context, { endpoint, model });
-    const policies = readableMatches(known, facts);
-    if (unbounded !== undefined) this.meter.assertNotLimited(context, policies, unbounded.field, unbounded.reason);
-    const provider = context.virtualKey.provider.slug;
-    const sold = { provider, model: pricedModel(context, model) };
-    const prices = await this.prices.pricesFor(
-      context.principal.organisationId,
-      provider,
-      sold.model,
-      at,
-      unitsOf(part),
-    );
-    const { isPriced, figures, rate } = boundOfCalls({ unit, mode, calls }, prices ?? []);
-    if (!isPriced) this.prices.countMissing(provider);
-    if (!isPriced) this.meter.assertAllowed(context, policies, { unit }, { ...sold, prices });
-    const charges = policies.map((policy) => chargeOf(policy, facts, at));
-    const dimensions = dimensionsOf(context, facts);
-    const reservation = {
-      id: uuidv7(at),
-      at,
-      leaseMs: this.leaseMs(context),
-      dimensions,
-      bound: figures,
-      rate,
-      charges,
-    };
-    return { reservation, policies, model, isBounded: unbounded === undefined };
-  }
-
-  /** A job of which no model is known. */
-  private planUnknown(
-    context: ProviderContext,
-    { endpoint }: DeferredMeter,
-    known: CompiledPolicies,
-    { unbounded }: JobPlan,
-    at: Date,
-  ): Admitted {
-    const facts = factsOf(context, { endpoint, model: undefined });
-    const policies = readableMatches(known, facts);
-    if (unbounded !== undefined) {
-      const possible = known.readable.filter((policy) => mayApply(policy, facts));
-      this.meter.assertNotLimited(context, possible, unbounded.field, unbounded.reason);
+    meter: DeferredMeter,
+    request: JobRequest,
+    job: MeteredJob,
+  ): Promise<void> {
+    const [part] = job.parts;
+    if (part === undefined) return;
+    const plan = part.isReserved ? await meter.stepOf?.(context, request) : await meter.planOf(context, request);
+    if (plan === undefined) return;
+    const [planned] = await this.admission.partsOf(context, meter, plan, job.at);
+    if (planned === undefined) return;
+    if (part.isReserved) {
+      await this.jobs.changeParts(job, [await this.admission.raise(context, job, part, planned)]);
+      return;
     }
-    const charges = policies.map((policy) => chargeOf(policy, facts, at));
-    const dimensions = dimensionsOf(context, facts);
-    const leaseMs = this.leaseMs(context);
-    const reservation = { id: uuidv7(at), at, leaseMs, dimensions, bound: NOTHING, rate: NO_RATE, charges };
-    return { reservation, policies, model: null, isBounded: false };
-  }
-
-  /** All parts or none. Returns those that limits apply to. */
-  private async reserve(context: ProviderContext, parts: readonly Admitted[]): Promise<readonly Reservation[]> {
-    const reserved: Reservation[] = [];
-    const { facts } = context.request;
-    try {
-      for (const { reservation, policies } of parts) {
-        const { charges } = reservation;
-        if (charges.length === 0) continue;
-        const outcome = await this.store.reserve(reservation);
-        facts.limit_decision = outcome.kind;
-        if (outcome.kind !== 'admitted') throw refusalOf(outcome, charges, policies);
-        reserved.push(reservation);
-        noteAdmission(context, reservation, outcome);
-      }
-      return reserved;
-    } catch (cause) {
-      await this.release(reserved);
-      if (!(cause instanceof StoreUnavailableError)) throw cause;
-      facts.limit_decision = 'store_down';
-      throw new GatewayError('store_unavailable', { cause, reason: 'usage' });
-    }
+    const leaseMs = Math.max(job.endsAt.getTime() - this.clock.now().getTime(), 0);
+    const own = { ...planned, reservation: { ...planned.reservation, id: part.id, leaseMs } };
+    await this.admission.reserve(context, [own]);
+    await this.jobs.changeParts(job, [partOf(own)]);
   }
 
   private jobOf(
     context: ProviderContext,
     meter: DeferredMeter,
-    body: JsonObject,
-    parts: readonly Admitted[],
+    request: JobRequest,
+    parts: readonly PlannedPart[],
     at: Date,
   ): NewJob {
     const { organisationId, provider, server } = this.isolation.ownershipOf(context);
@@ -212,13 +144,15 @@ export class DeferredCalls {
       provider,
       server,
       account: context.account ?? {},
-      traits: meter.traitsOf(body),
+      traits: meter.traitsOf(request),
       dimensions,
       parts: parts.map(partOf),
       at,
-      endsAt: new Date(at.getTime() + meter.lifetimeMs(body) + JOB_MARGIN_MS),
+      endsAt: new Date(at.getTime() + meter.lifetimeMs(request.body)),
       // By then, its create has been answered.
-      nextCheckAt: new Date(at.getTime() + Math.max(this.leaseMs(context), this.config.PROVIDER_JOB_CHECK_MS)),
+      nextCheckAt: new Date(
+        at.getTime() + Math.max(this.admission.leaseMs(context), this.config.PROVIDER_JOB_CHECK_MS),
+      ),
     };
   }
 
@@ -230,24 +164,24 @@ export class DeferredCalls {
     } catch (cause) {
       this.warn(job, cause);
       if (reserved.length === 0) return false;
-      await this.release(reserved);
+      await this.admission.release(reserved);
       throw new GatewayError('store_unavailable', { cause, reason: 'database' });
     }
   }
 
   /** The job exists, or may exist: what is reserved for it stays reserved for as long as it may take. */
-  private async keep({ job, reserved }: DeferredCall): Promise<void> {
+  private async keep({ job, reserved }: MadeJob): Promise<void> {
     for (const reservation of reserved)
       await this.store.extend({ reservation, bound: reservation.bound, expiresAt: job.endsAt });
   }
 
   /** No job came of the call. */
-  private async drop({ job, reserved, isRecorded }: DeferredCall): Promise<void> {
-    await this.release(reserved);
+  private async drop({ job, reserved, isRecorded }: MadeJob): Promise<void> {
+    await this.admission.release(reserved);
     if (isRecorded) await this.jobs.remove(job.id);
   }
 
-  private async settleFree({ job, reserved, unlimited, isRecorded }: DeferredCall): Promise<void> {
+  private async settleFree({ job, reserved, unlimited, isRecorded }: MadeJob): Promise<void> {
     const settled = {
       figures: NOTHING,
       rate: NO_RATE,
@@ -260,14 +194,6 @@ export class DeferredCalls {
     if (isRecorded) await this.jobs.remove(job.id);
   }
 
-  private async release(reserved: readonly Reservation[]): Promise<void> {
-    for (const { id, at } of reserved) await this.store.release(id, at);
-  }
-
-  private leaseMs({ virtualKey }: ProviderContext): number {
-    return timeoutMsOf(virtualKey.credential.options, this.config) + this.config.USAGE_LEASE_MARGIN_MS;
-  }
-
   private inFuture(ms: number): Date {
     return new Date(this.clock.now().getTime() + ms);
   }
@@ -278,28 +204,9 @@ export class DeferredCalls {
   }
 }
 
-function noteAdmission(
-  { request, answer }: ProviderContext,
-  reservation: Reservation,
-  { buckets }: ReserveOutcome & { readonly kind: 'admitted' },
-): void {
-  const remaining = remainingOf(buckets, reservation.charges);
-  if (remaining !== undefined) answer.setHeader('x-gateway-limit-remaining', remaining);
-  const monitored = monitoredRefusal(reservation, buckets);
-  request.facts.limit_monitored ??= monitored?.result;
-  request.facts.limit_monitored_policy ??= monitored?.policyId;
-}
-
-function partOf({ reservation, model, isBounded }: Admitted): JobPart {
+function partOf({ reservation, model, soldAs, isBounded }: PlannedPart): JobPart {
   const { id, charges, bound, rate } = reservation;
-  return { id, model, isReserved: charges.length > 0, bound: { ...figuresJson(bound), rate }, isBounded };
-}
-
-/** Those for which prices are needed. */
-function unitsOf({ calls, mayUse }: Pick<PlannedCalls, 'calls' | 'mayUse'>): readonly QuantityUnit[] {
-  const used = new Set<QuantityUnit>(['request', ...mayUse]);
-  for (const counts of calls) for (const unit of QUANTITY_UNITS) if (counts[unit] !== undefined) used.add(unit);
-  return QUANTITY_UNITS.filter((unit) => used.has(unit));
+  return { id, model, soldAs, isReserved: charges.length > 0, bound: { ...figuresJson(bound), rate }, isBounded };
 }
 
 /** An answer of success that holds an error: nothing was made. */

@@ -4,6 +4,7 @@ import type { PriceMode } from '../../usage/prices/price.types.js';
 import type { Counts, QuantityUnit } from '../../usage/units.js';
 import type { ProviderContext } from '../provider-context.decorator.js';
 import type { ProviderObjectKind } from '../relay/relay-route.js';
+import type { ProviderJob } from './provider-job.entity.js';
 
 /** What a job may do with one model. */
 export interface PlannedCalls {
@@ -37,24 +38,43 @@ export interface DoneCalls {
   readonly calls: readonly Counts[];
 }
 
+/** The request that starts a job, or goes on with one. */
+export interface JobRequest {
+  /** Of the path. */
+  readonly params: Readonly<Record<string, string>>;
+  /** Of the request. Where a job goes on, the provider's object, which has the same fields. */
+  readonly body: JsonObject;
+}
+
+/** By which a job is read at its provider. */
+export type JobName = Pick<ProviderJob, 'upstreamId' | 'traits'>;
+
 /** What one kind of job is, for the part of the gateway that meters all of them. */
 export interface DeferredMeter {
   /** For policies and the ledger. */
   readonly endpoint: string;
-  /** That starts a job. */
-  readonly operation: string;
+  /** Those that start a job, or go on with one. */
+  readonly operations: readonly string[];
   readonly kind: ProviderObjectKind;
   /** In which its calls are billed. */
   readonly mode: PriceMode;
   isMeteredAt(provider: string): boolean;
-  /** Never rejects. @param body of the request that starts the job */
-  planOf(context: ProviderContext, body: JsonObject): Promise<JobPlan>;
+  /** Never rejects. */
+  planOf(context: ProviderContext, request: JobRequest): Promise<JobPlan>;
+  /** What a job may use more each time that a caller goes on with it; absent: nothing. Never rejects. */
+  stepOf?(context: ProviderContext, request: JobRequest): Promise<JobPlan>;
   /** Fields of the request that the provider's object repeats: by them a job is found whose create was not answered. */
-  traitsOf(body: JsonObject): JsonObject;
-  /** How long the job may take. */
+  traitsOf(request: JobRequest): JsonObject;
+  /** How long after its create the job may be looked for, and what it has not used stay reserved. */
   lifetimeMs(body: JsonObject): number;
+  /** Names the job of an object; undefined: it has no name. */
+  idOf(object: JsonObject): string | undefined;
+  /** The same of a job that a request goes on with. */
+  idIn?(params: JobRequest['params']): string;
+  /** Events with an object of a job as their data, where answers may be streams of events. */
+  readonly events?: RegExp;
   /** One job, as the API shows it; without an id, the newest ones. */
-  read(context: ProviderContext, upstreamId: string | null): Promise<readonly JsonObject[]>;
+  read(context: ProviderContext, job: JobName): Promise<readonly JsonObject[]>;
   isOver(object: JsonObject): boolean;
   /**
    * What a job that is over has used; undefined: it cannot be known.
@@ -76,11 +96,11 @@ export class DeferredMeters {
     this.#meters.push(meter);
   }
 
-  ofKind(kind: ProviderObjectKind): DeferredMeter | undefined {
-    return this.#meters.find((meter) => meter.kind === kind);
+  ofKind(kind: ProviderObjectKind, provider: string): DeferredMeter | undefined {
+    return this.#meters.find((meter) => meter.kind === kind && meter.isMeteredAt(provider));
   }
 
   ofOperation(operation: string, provider: string): DeferredMeter | undefined {
-    return this.#meters.find((meter) => meter.operation === operation && meter.isMeteredAt(provider));
+    return this.#meters.find((meter) => meter.operations.includes(operation) && meter.isMeteredAt(provider));
   }
 }

@@ -16,7 +16,7 @@ import { figuresJson, type JobPart, type PartCharge, type ProviderJob } from './
 
 /** What one part of a job has done. */
 interface Share {
-  readonly part: Pick<JobPart, 'id' | 'model' | 'bound' | 'isBounded'>;
+  readonly part: Pick<JobPart, 'id' | 'model' | 'soldAs' | 'bound' | 'isBounded'>;
   readonly calls: readonly Counts[];
 }
 
@@ -39,7 +39,7 @@ export class JobCharges {
     const done = await meter.usageOf(context, object, async (named) => {
       const model = first?.model ?? named;
       if (others.length > 0 || model === undefined) return false;
-      return isSumEnough(await this.pricesOf(job, context, model));
+      return isSumEnough(await this.pricesOf(job, context, model, first?.soldAs));
     });
     const shares = done === undefined ? undefined : sharesOf(job, done);
     if (shares === undefined) return boundsOf(job, 'computed', 'answered');
@@ -50,9 +50,9 @@ export class JobCharges {
     job: ProviderJob,
     { mode }: DeferredMeter,
     context: ProviderContext,
-    { part: { id, model, bound, isBounded }, calls }: Share,
+    { part: { id, model, soldAs, bound, isBounded }, calls }: Share,
   ): Promise<PartCharge> {
-    const prices = model === null ? [] : await this.pricesOf(job, context, model);
+    const prices = model === null ? [] : await this.pricesOf(job, context, model, soldAs);
     const { figures, rate } = costOfCalls({ unit: 'input', mode, calls }, prices);
     const above = isBounded ? aboveBound(figures.quantities, fromQuantitiesJson(bound.quantities)) : undefined;
     if (above !== undefined) this.prices.countAboveBound(job.provider, above);
@@ -64,8 +64,13 @@ export class JobCharges {
   }
 
   /** As they were when the job was admitted. */
-  private async pricesOf(job: ProviderJob, context: ProviderContext, model: string): Promise<readonly Price[]> {
-    const priced = pricedModel(context, model);
+  private async pricesOf(
+    job: ProviderJob,
+    context: ProviderContext,
+    model: string,
+    soldAs: JobPart['soldAs'],
+  ): Promise<readonly Price[]> {
+    const priced = soldAs ?? pricedModel(context, model);
     const found = await this.prices.pricesFor(job.organisationId, job.provider, priced, job.at, QUANTITY_UNITS);
     if (found === undefined) throw new GatewayError('store_unavailable', { reason: 'prices' });
     return found;

@@ -3,7 +3,7 @@ import type { Principal } from '../../access/principal.js';
 import { describeDefect } from '../../common/errors/describe-error.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { NEVER_ABORTED } from '../../common/http/client-connection.js';
-import { isObject, type JsonObject, numberOrUndefined, stringOrUndefined } from '../../common/json/read.js';
+import { isObject, type JsonObject, numberOrUndefined } from '../../common/json/read.js';
 import { RunningCalls } from '../../common/running-calls.js';
 import { Clock } from '../../common/time/clock.js';
 import { WakeableLoop } from '../../common/time/wakeable-loop.js';
@@ -12,7 +12,6 @@ import { LOGGER, type Logger } from '../../telemetry/logger.js';
 import { RequestContext } from '../../telemetry/request-context.js';
 import { readTraceHeaders } from '../../telemetry/trace-headers.js';
 import { canonicalModel } from '../../usage/model-names.js';
-import { fromQuantitiesJson } from '../../usage/units.js';
 import { USAGE_STORE } from '../../usage/usage-store.token.js';
 import type { UsageStore } from '../../usage/usage-store.types.js';
 import { VirtualKeyCache } from '../../virtual-keys/virtual-key.cache.js';
@@ -20,11 +19,11 @@ import { UNHEARD } from '../answer-head.js';
 import { ProviderCallService } from '../provider-call.service.js';
 import type { ProviderContext } from '../provider-context.decorator.js';
 import { Isolation } from '../relay/isolation.js';
-import { answeredIds } from '../relay/object-ids.js';
 import type { ProviderObjectKind } from '../relay/relay-route.js';
+import type { DeferredCall } from './deferred-call.js';
 import { type DeferredMeter, DeferredMeters } from './deferred-meter.js';
 import { boundsOf, JobCharges } from './job-charges.js';
-import type { PartCharge, ProviderJob } from './provider-job.entity.js';
+import { figuresOf, type PartCharge, type ProviderJob } from './provider-job.entity.js';
 import { ProviderJobStore } from './provider-job.store.js';
 
 const MAX_RUNNING = 8;
@@ -75,10 +74,10 @@ export class JobKeeper implements OnApplicationBootstrap, BeforeApplicationShutd
 
   /** Someone has read these objects: jobs that are over by now are settled at once. Never rejects. */
   async see(context: ProviderContext, kind: ProviderObjectKind, answer: unknown): Promise<void> {
-    const meter = this.meters.ofKind(kind);
+    const meter = this.meters.ofKind(kind, context.virtualKey.provider.slug);
     if (meter === undefined) return;
     const over = objectsIn(answer).filter((object) => meter.isOver(object));
-    const ids = over.flatMap((object) => answeredIds(object, 'id'));
+    const ids = over.flatMap((object) => meter.idOf(object) ?? []);
     if (ids.length === 0) return;
     try {
       const owner = {
@@ -89,6 +88,21 @@ export class JobKeeper implements OnApplicationBootstrap, BeforeApplicationShutd
       if ((await this.jobs.hasten(owner, kind, ids, this.clock.now())) > 0) this.loop.wake();
     } catch (error) {
       this.logger.warn({ event: 'provider_job_not_hastened', kind, error: describeDefect(error) });
+    }
+  }
+
+  /** A stream has shown how a job ended: it is settled by that. Never rejects. */
+  async conclude({ meter, job: { id } }: DeferredCall, context: ProviderContext, object: JsonObject): Promise<void> {
+    if (!meter.isOver(object)) return;
+    this.running.begin();
+    try {
+      const job = await this.jobs.get(id);
+      if (job === null || job.settledAt !== null) return;
+      await this.decide(job, job.charges ?? (await this.charges.ofResult(job, meter, context, object)));
+    } catch (error) {
+      this.warn(id, meter.kind, context.virtualKey.provider.slug, error);
+    } finally {
+      this.running.end();
     }
   }
 
@@ -114,16 +128,7 @@ export class JobKeeper implements OnApplicationBootstrap, BeforeApplicationShutd
     try {
       await this.lookAfter(job);
     } catch (error) {
-      const event = 'provider_job_not_read';
-      const code = error instanceof GatewayError ? error.code : undefined;
-      this.logger.warn({
-        event,
-        job_id: job.id,
-        kind: job.kind,
-        provider: job.provider,
-        code,
-        error: describeDefect(error),
-      });
+      this.warn(job.id, job.kind, job.provider, error);
       await this.putOff(job).catch(() => undefined);
     } finally {
       this.runningCount -= 1;
@@ -135,7 +140,7 @@ export class JobKeeper implements OnApplicationBootstrap, BeforeApplicationShutd
 
   private async lookAfter(job: ProviderJob): Promise<void> {
     if (job.charges !== null) return this.settle(job, job.charges);
-    const meter = this.meters.ofKind(job.kind);
+    const meter = this.meters.ofKind(job.kind, job.provider);
     if (meter === undefined) return this.putOff(job);
     // Nothing was seen of its end: the provider may have done all of it.
     if (job.endsAt < this.clock.now()) return this.decide(job, boundsOf(job, 'presumed', 'unknown'));
@@ -152,14 +157,14 @@ export class JobKeeper implements OnApplicationBootstrap, BeforeApplicationShutd
     meter: DeferredMeter,
     context: ProviderContext,
   ): Promise<JsonObject | undefined> {
-    const objects = await meter.read(context, job.upstreamId);
+    const objects = await meter.read(context, job);
     if (job.upstreamId !== null) return objects[0];
     const candidates = objects.filter((object) => isCandidate(job, object));
-    const ids = candidates.flatMap(({ id }) => stringOrUndefined(id) ?? []);
+    const ids = candidates.flatMap((object) => meter.idOf(object) ?? []);
     const others = await this.jobs.known(job, ids);
     // Lists begin with the newest.
-    const found = candidates.findLast(({ id }) => typeof id === 'string' && !others.has(id));
-    const id = stringOrUndefined(found?.['id']);
+    const found = candidates.findLast((object) => !others.has(meter.idOf(object) ?? ''));
+    const id = found === undefined ? undefined : meter.idOf(found);
     if (id === undefined || !(await this.jobs.identify(job.id, id, this.clock.now()))) return undefined;
     return found;
   }
@@ -171,8 +176,9 @@ export class JobKeeper implements OnApplicationBootstrap, BeforeApplicationShutd
   /** To settle a part again changes nothing. */
   private async settle(job: ProviderJob, charges: readonly PartCharge[]): Promise<void> {
     const { at, provider, dimensions } = job;
-    for (const { id, model, costNano, quantities, rate, source, outcome } of charges) {
-      const figures = { costNano: BigInt(costNano), quantities: fromQuantitiesJson(quantities) };
+    for (const charge of charges) {
+      const { id, model, rate, source, outcome } = charge;
+      const figures = figuresOf(charge);
       const named = { ...dimensions, model: model === null ? null : canonicalModel(provider, model) };
       const reservation = { id, at, leaseMs: 0, dimensions: named, bound: figures, rate, charges: [] };
       await this.store.settle({ reservation, figures, source, outcome, rate, firstTokenMs: null });
@@ -187,7 +193,7 @@ export class JobKeeper implements OnApplicationBootstrap, BeforeApplicationShutd
     if (endsAt > job.endsAt && endsAt.getTime() < job.at.getTime() + LONGEST_MS) {
       for (const { id, isReserved, bound } of job.parts) {
         if (!isReserved) continue;
-        const figures = { costNano: BigInt(bound.costNano), quantities: fromQuantitiesJson(bound.quantities) };
+        const figures = figuresOf(bound);
         const { at, dimensions } = job;
         const reservation = { id, at, leaseMs: 0, dimensions, bound: figures, rate: bound.rate, charges: [] };
         await this.store.extend({ reservation, bound: figures, expiresAt: endsAt });
@@ -202,6 +208,12 @@ export class JobKeeper implements OnApplicationBootstrap, BeforeApplicationShutd
     const age = now - job.at.getTime();
     const pauseMs = Math.max(this.config.PROVIDER_JOB_CHECK_MS, Math.min(age * SHARE_OF_AGE, MAX_PAUSE_MS));
     await this.jobs.putOff(job, new Date(now + pauseMs));
+  }
+
+  private warn(id: string, kind: ProviderObjectKind, provider: string, error: unknown): void {
+    const event = 'provider_job_not_read';
+    const code = error instanceof GatewayError ? error.code : undefined;
+    this.logger.warn({ event, job_id: id, kind, provider, code, error: describeDefect(error) });
   }
 
   /** @throws GatewayError `virtual_key_not_found`, `secret_unavailable` */

@@ -6,28 +6,32 @@ import type { ProviderContext } from '../provider-context.decorator.js';
 
 const NEWEST = { limit: '100' } as const;
 
+/** Where a provider that speaks OpenAI's API keeps objects of one kind. */
+export interface JobPlace {
+  /** Of the list. */
+  readonly path: string;
+  /** The first words of the operations: `fine_tuning.jobs`. */
+  readonly area: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
 /** Reads jobs at providers that speak OpenAI's API. */
 @Injectable()
 export class JobReader {
   constructor(private readonly calls: ProviderCallService) {}
 
-  /**
-   * One job, or the newest ones.
-   * @param path of the list
-   * @param area the first words of the operations: `batches`
-   */
+  /** One job, or the newest ones. */
   async read(
     context: ProviderContext,
-    path: string,
+    { path, area, headers }: JobPlace,
     upstreamId: string | null,
-    area: string,
   ): Promise<readonly JsonObject[]> {
     const isList = upstreamId === null;
     const request = {
       method: 'GET',
       path: isList ? path : `${path}/${encodeURIComponent(upstreamId)}`,
       query: isList ? NEWEST : {},
-      headers: context.account,
+      headers: { ...headers, ...context.account },
       bytes: undefined,
     } as const;
     const operation = `${area}.${isList ? 'list' : 'retrieve'}`;

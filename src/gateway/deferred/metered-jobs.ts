@@ -2,16 +2,11 @@ import type { JsonObject } from '../../common/json/read.js';
 import type { OfferedEndpoints } from '../../upstream/providers/offered-endpoints.js';
 import type { ProviderContext } from '../provider-context.decorator.js';
 import type { ResourceProvider } from '../relay/operation.types.js';
-import type { JobReader } from './job-reader.js';
+import type { JobPlace, JobReader } from './job-reader.js';
 
-/** Where providers that speak OpenAI's API keep jobs of one kind. */
-interface JobPlace {
+interface OfferedPlace extends JobPlace {
   /** For policies and the ledger. */
   readonly endpoint: string;
-  /** Of the list. */
-  readonly path: string;
-  /** The first words of the operations: `fine_tuning.jobs`. */
-  readonly area: string;
 }
 
 /** The jobs of one kind at the providers that speak OpenAI's API; others cannot be metered. */
@@ -21,7 +16,7 @@ export class MeteredJobs {
   constructor(
     private readonly reader: JobReader,
     offered: OfferedEndpoints,
-    private readonly place: JobPlace,
+    private readonly place: OfferedPlace,
     providers: readonly ResourceProvider[],
   ) {
     this.#providers = providers.filter((provider) => provider.kind === 'relay');
@@ -34,7 +29,7 @@ export class MeteredJobs {
 
   /** One job, as the API shows it; without an id, the newest ones. */
   async read(context: ProviderContext, upstreamId: string | null): Promise<readonly JsonObject[]> {
-    const found = await this.reader.read(context, this.place.path, upstreamId, this.place.area);
+    const found = await this.reader.read(context, this.place, upstreamId);
     const provider = this.#providers.find(({ slug }) => slug === context.virtualKey.provider.slug);
     const normalise = provider?.normalise;
     return normalise === undefined ? found : found.map(normalise);

@@ -1,7 +1,7 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 import type { JsonObject } from '../../common/json/read.js';
 import type { AppliedRate } from '../../usage/prices/price.types.js';
-import { type QuantitiesJson, toQuantitiesJson } from '../../usage/units.js';
+import { fromQuantitiesJson, type QuantitiesJson, toQuantitiesJson } from '../../usage/units.js';
 import type { AttemptOutcome, FigureSource, UsageDimensions, UsageFigures } from '../../usage/usage-store.types.js';
 import type { ProviderObjectKind } from '../relay/relay-route.js';
 
@@ -10,6 +10,10 @@ export interface PartFigures {
   readonly costNano: string;
   readonly quantities: QuantitiesJson;
   readonly rate: AppliedRate;
+}
+
+export function figuresOf({ costNano, quantities }: PartFigures): UsageFigures {
+  return { costNano: BigInt(costNano), quantities: fromQuantitiesJson(quantities) };
 }
 
 export function figuresJson({ costNano, quantities }: UsageFigures): Omit<PartFigures, 'rate'> {
@@ -22,6 +26,8 @@ export interface JobPart {
   readonly id: string;
   /** As the provider knows it; null: not known before the job is over. */
   readonly model: string | null;
+  /** The model whose prices count, where a model route names another one. */
+  readonly soldAs?: string | null;
   readonly isReserved: boolean;
   /** Of the reservation. */
   readonly bound: PartFigures;

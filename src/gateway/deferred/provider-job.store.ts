@@ -3,11 +3,12 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { In, IsNull, LessThan, type Repository } from 'typeorm';
 import { violatedUniqueIndex } from '../../database/database-errors.js';
 import type { ProviderObjectKind } from '../relay/relay-route.js';
-import { type PartCharge, ProviderJob } from './provider-job.entity.js';
+import { type JobPart, type PartCharge, ProviderJob } from './provider-job.entity.js';
 
-export type NewJob = Omit<ProviderJob, 'upstreamId' | 'charges' | 'claimId' | 'settledAt' | 'nextCheckAt'> & {
-  readonly nextCheckAt: Date;
-};
+/** A job while it is looked after. */
+export type MeteredJob = Omit<ProviderJob, 'claimId' | 'settledAt' | 'nextCheckAt' | 'charges' | 'upstreamId'>;
+
+export type NewJob = MeteredJob & { readonly nextCheckAt: Date };
 
 /** Whose jobs are meant: those of an account at a provider, and how it is reached. */
 export type JobOwner = Pick<ProviderJob, 'organisationId' | 'provider' | 'server' | 'virtualKeyId' | 'account'>;
@@ -58,6 +59,24 @@ export class ProviderJobStore {
     const where = { organisationId, provider, server, upstreamId: In([...ids]) };
     const found = await this.jobs.find({ select: { id: true, upstreamId: true }, where });
     return new Set(found.flatMap(({ upstreamId }) => upstreamId ?? []));
+  }
+
+  /** The job that the provider calls so. */
+  async named(
+    { organisationId, provider, server }: Pick<JobOwner, 'organisationId' | 'provider' | 'server'>,
+    kind: ProviderObjectKind,
+    upstreamId: string,
+  ): Promise<ProviderJob | null> {
+    return this.jobs.findOneBy({ organisationId, provider, server, kind, upstreamId });
+  }
+
+  async get(id: string): Promise<ProviderJob | null> {
+    return this.jobs.findOneBy({ id });
+  }
+
+  /** What is reserved for a job that is not over. */
+  async changeParts({ id }: Pick<ProviderJob, 'id'>, parts: readonly JobPart[]): Promise<void> {
+    await this.jobs.query(CHANGE_PARTS, [id, JSON.stringify(parts)]);
   }
 
   /** Jobs that are due, from now on this gateway's to look after, until the end of its lease. */
@@ -125,5 +144,7 @@ const HASTEN = `
   UPDATE "provider_jobs" SET "next_check_at" = $1::timestamptz, "virtual_key_id" = $2, "account" = $3
   WHERE "organisation_id" = $4 AND "provider" = $5 AND "server" = $6 AND "kind" = $7 AND "upstream_id" = ANY ($8::text[])
     AND "next_check_at" > $1::timestamptz AND "claim_id" IS NULL`;
+
+const CHANGE_PARTS = `UPDATE "provider_jobs" SET "parts" = $2 WHERE "id" = $1 AND "charges" IS NULL`;
 
 const DECIDE = `UPDATE "provider_jobs" SET "charges" = $2 WHERE "id" = $1 AND "charges" IS NULL`;

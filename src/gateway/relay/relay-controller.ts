@@ -94,7 +94,7 @@ function decoratorsOf({ headers = [] }: ResourceArea, route: RelayRoute): Method
     HttpCode(200),
     ProviderRoute(route.scope),
     ...(route.spends === true ? [MayFail('usage_limit_exceeded', 'usage_limit_unreadable')] : []),
-    ...(route.startsJob === true ? [MeteredByBound()] : []),
+    ...(route.startsJob === true || route.continuesJob === true ? [MeteredByBound()] : []),
     ApiOperation({ summary: route.summary }),
     ApiHeaders([...headers, ...headersOf(route)]),
     ...parameters.map((parameter) => ApiParam({ name: parameter, type: String })),

@@ -4,6 +4,7 @@ import type { Scope } from '../../access/scopes.js';
 export type ProviderObjectKind =
   | 'assistant'
   | 'thread'
+  | 'thread.run'
   | 'vector_store'
   | 'batch'
   | 'file'
@@ -64,6 +65,10 @@ interface Row {
   readonly spends?: true | readonly string[];
   /** Starts a job that is metered, at the providers that a meter of its room names: it is reserved, and settled later. */
   readonly startsJob?: true;
+  /** Goes on with a job that its path names: where it may use more than is reserved for it, the rest is reserved. */
+  readonly continuesJob?: true;
+  /** The kind of the jobs that the answer shows, where it is not that of the object in the path. */
+  readonly shows?: ProviderObjectKind;
   /**
    * Where the models stand that do the work. `in_body`: in the field `model`, or elsewhere where that is absent. `elsewhere`: in a
    * file, or in another object. Absent: no model works, or the one with which the work started.

@@ -8,10 +8,11 @@ import { parseProviderJson, parseProviderResult, shapeToError } from '../../upst
 import { callerAccount } from '../../upstream/providers/caller-account.js';
 import { OfferedEndpoints } from '../../upstream/providers/offered-endpoints.js';
 import type { Provider, ProviderRequest } from '../../upstream/providers/provider.types.js';
-import type { AttemptObserver, UpstreamAnswer } from '../../upstream/upstream.types.js';
+import type { AttemptObserver, BodyFilter, UpstreamAnswer } from '../../upstream/upstream.types.js';
 import type { DeferredCall } from '../deferred/deferred-call.js';
 import { DeferredCalls } from '../deferred/deferred-calls.js';
-import { DeferredMeters } from '../deferred/deferred-meter.js';
+import { type DeferredMeter, DeferredMeters } from '../deferred/deferred-meter.js';
+import { JobEvents } from '../deferred/job-events.js';
 import { JobKeeper } from '../deferred/job-keeper.js';
 import { ProviderCallService } from '../provider-call.service.js';
 import { assertEveryModelAllowed, assertModelAllowed, restrictsModels } from '../../model-routes/model-access.js';
@@ -58,6 +59,8 @@ export interface RelayRun extends Omit<RelayRequestParts, 'body'> {
   readonly response: Response;
   /** Of the attempts to start a job. */
   readonly observer?: AttemptObserver | undefined;
+  /** Reads the job in an answer that is a stream of events. */
+  readonly events?: BodyFilter | undefined;
 }
 
 /** Runs one row of a table of routes against the provider of the request's virtual key. */
@@ -121,7 +124,7 @@ export class RelayService {
     if (answer === undefined) return undefined;
     await this.isolation.record(ownership, guarded, answer.json);
     replyJson(response, answer);
-    const kind = objects.about?.kind ?? objects.lists;
+    const kind = route.shows ?? objects.about?.kind ?? objects.lists;
     if (kind !== undefined) void this.keeper.see(timed.context, kind, answer.json);
     return undefined;
   }
@@ -134,20 +137,38 @@ export class RelayService {
   ): Promise<JsonAnswer | undefined> {
     const { route, context } = run;
     const { slug } = context.virtualKey.provider;
-    const meter = route.startsJob === true ? this.meters.ofOperation(route.operation, slug) : undefined;
-    if (meter === undefined) return ask(run, checkedBytes(context, input));
-    const call = await this.deferred.begin(context, meter, input.body ?? {});
-    let answer: JsonAnswer | undefined;
+    const isMetered = route.startsJob === true || route.continuesJob === true;
+    const meter = isMetered ? this.meters.ofOperation(route.operation, slug) : undefined;
+    const call = meter === undefined ? undefined : await this.meteredCall(run, meter, input);
+    if (call === undefined) return ask(run, checkedBytes(context, input));
+    const events = new JobEvents(call.meter.events, (object) => this.deferred.named(call, object));
+    // What was planned took its time.
+    const timed = { ...run, context: this.calls.withOneDeadline(context), observer: call, events };
     try {
-      // What was planned took its time.
-      const timed = { ...run, context: this.calls.withOneDeadline(context), observer: call };
-      answer = await ask(timed, bytesOf(call, context, input));
+      const answer = await ask(
+        timed,
+        route.startsJob === true ? bytesOf(call, context, input) : checkedBytes(context, input),
+      );
+      if (answer !== undefined) await this.deferred.succeeded(call, answer.json);
+      else if (events.latest === undefined) await this.deferred.succeeded(call, undefined);
+      return answer;
     } catch (error) {
-      await this.deferred.failed(call, error);
+      if (events.latest === undefined) await this.deferred.failed(call, error);
       throw error;
+    } finally {
+      await call.named;
+      if (events.latest !== undefined) await this.keeper.conclude(call, context, events.latest);
     }
-    await this.deferred.succeeded(call, answer?.json);
-    return answer;
+  }
+
+  private meteredCall(
+    { route, context }: RelayRun,
+    meter: DeferredMeter,
+    { params, body = {} }: OperationInput,
+  ): Promise<DeferredCall | undefined> {
+    return route.continuesJob === true
+      ? this.deferred.goOn(context, meter, params)
+      : this.deferred.begin(context, meter, { params, body });
   }
 
   /** Runs an operation for an isolated caller: checks the objects of the request and records the new ones. */
@@ -212,6 +233,7 @@ export class RelayService {
           accept: request.headers.accept,
           takesEvents,
           sinkFor: streamTo(route, response),
+          filter: run.events,
         },
         run.observer,
       );
@@ -305,7 +327,8 @@ function unsupportedOptions(
 
 /** Of duplicate fields, the provider might read another file than the one that is reserved for. */
 function bytesOf(call: DeferredCall, context: ProviderContext, input: OperationInput): Buffer | undefined {
-  return call.reserved.length === 0 ? checkedBytes(context, input) : Buffer.from(JSON.stringify(input.body));
+  const isReserved = (call.made?.reserved.length ?? 0) > 0;
+  return isReserved ? Buffer.from(JSON.stringify(input.body)) : checkedBytes(context, input);
 }
 
 /** Of duplicate fields, the provider might read a model that was not checked. */
