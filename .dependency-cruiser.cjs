@@ -8,7 +8,8 @@ const ROOMS = {
   // the HTTP server around the application: Express adapter, body guard, malformed requests, error filter, shutdown
   server: EVERY_ROOM,
   // 6: what callers use
-  assistants: 'gateway',
+  // inference for the usage of a chat, and usage for the size of a model, both of which runs have
+  assistants: 'inference gateway upstream usage',
   // upstream for the jobs and S3 files of Bedrock, which both rooms map
   // inference for the forms of the calls in a batch, and usage for what their models can write at most
   batches: 'inference gateway upstream usage',

@@ -1,4 +1,4 @@
-// Usage limits and calls that are not metered: files, runs, vector stores.
+// Usage limits and calls that are not metered: files, vector stores, graders.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { methodOf } from '../src/gateway/relay/relay-route.js';
 import { json } from './support/fake-provider.js';
@@ -22,6 +22,7 @@ beforeEach(async () => {
 afterEach(async () => expect(await gateway.books.faults()).toEqual([]));
 afterAll(() => gateway.close());
 
+const pathOf = (path: string): string => `/v1${path.replaceAll(/\{\w+\}/g, 'id_1')}`;
 const VALID = { conditions: [], group_by: [{ key: 'api_key' }], type: 'cost', credit_limit: 1 };
 
 describe('a policy', () => {
@@ -93,6 +94,8 @@ describe('a simulated call', () => {
   it.each([
     [{ endpoint: 'files' }, 'not_metered'],
     [{ endpoint: 'batches' }, 'admitted'],
+    [{ endpoint: 'threads', provider: 'openai-compatible' }, 'admitted'],
+    [{ endpoint: 'vector_stores' }, 'not_metered'],
     [{ endpoint: 'batches', provider: 'bedrock' }, 'not_metered'],
     [{ provider: 'openai', endpoint: 'rerank' }, 'not_metered'],
     [{ provider: 'openai' }, 'admitted'],
@@ -160,7 +163,7 @@ describe('a call that starts work which is billed later', () => {
   ];
   const STARTS: readonly (readonly [string, object])[] = [
     ...RELAY_ROUTES.filter((route) => methodOf(route) === 'POST' && !FREE.includes(route.operation)).map(
-      ({ path }) => [`/v1${path.replaceAll(/\{\w+\}/g, 'id_1')}`, {}] as const,
+      ({ path }) => [pathOf(path), {}] as const,
     ),
     ['/v1/assistants', { tool_resources: { file_search: { vector_stores: [{ file_ids: ['file-1'] }] } } }],
     ['/v1/threads', { messages: [{ Attachments: [{ file_id: 'file-1' }] }] }],
@@ -188,9 +191,10 @@ describe('a call that starts work which is billed later', () => {
     await gateway.limit({ credit_limit: 0.01 });
     await gateway.limit({ credit_limit: 0, enforcement: 'monitor' });
     await gateway.limit({ credit_limit: 0, conditions: [{ key: 'endpoint', value: 'rerank' }] });
-    // What these may use is read from their files.
-    const metered = ['/v1/batches', '/v1/fine_tuning/jobs'];
-    const others = STARTS.filter(([path]) => !metered.includes(path));
+    // These say what they may use, and are reserved.
+    const metered = RELAY_ROUTES.filter(({ startsJob, continuesJob }) => startsJob ?? continuesJob);
+    const paths = new Set(metered.map(({ path }) => pathOf(path)));
+    const others = STARTS.filter(([path]) => !paths.has(path));
     for (const [path, body] of others) expect([path, (await start(path, body)).status]).toEqual([path, 200]);
   });
 

@@ -6,6 +6,7 @@ import { MessagesQuery, RunIncludeQuery, RunStepsQuery } from './dto/assistants.
 import { ThreadRunListResponse, ThreadRunResponse } from './thread-run.response.js';
 
 const THREAD = { kind: 'thread', name: 'thread_id' } as const;
+const RUN = 'thread.run';
 const ASSISTANT = { kind: 'assistant', name: 'assistant_id' } as const;
 /** Fields with ids: files (attachments, pictures, for the code interpreter), vector stores to search, the assistant of a run. */
 const USES = [
@@ -98,6 +99,8 @@ export const ASSISTANTS_ROUTES: readonly RelayRoute[] = [
     kind: 'create',
     operation: 'threads.create_and_run',
     spends: true,
+    startsJob: true,
+    shows: RUN,
     models: 'in_body',
     operationId: 'createThreadAndRun',
     summary: 'Creates a thread and runs it.',
@@ -181,6 +184,7 @@ export const ASSISTANTS_ROUTES: readonly RelayRoute[] = [
   {
     kind: 'items',
     operation: 'threads.runs.list',
+    shows: RUN,
     operationId: 'listRuns',
     summary: 'Lists the runs of a thread.',
     path: RUNS,
@@ -194,6 +198,8 @@ export const ASSISTANTS_ROUTES: readonly RelayRoute[] = [
     kind: 'action',
     operation: 'threads.runs.create',
     spends: true,
+    startsJob: true,
+    shows: RUN,
     models: 'in_body',
     operationId: 'createRun',
     summary: 'Runs a thread.',
@@ -208,6 +214,7 @@ export const ASSISTANTS_ROUTES: readonly RelayRoute[] = [
   {
     kind: 'retrieve',
     operation: 'threads.runs.retrieve',
+    shows: RUN,
     operationId: 'retrieveRun',
     summary: 'Retrieves a run.',
     path: ONE_RUN,
@@ -218,6 +225,7 @@ export const ASSISTANTS_ROUTES: readonly RelayRoute[] = [
   {
     kind: 'action',
     operation: 'threads.runs.update',
+    shows: RUN,
     operationId: 'updateRun',
     summary: 'Updates a run.',
     path: ONE_RUN,
@@ -229,6 +237,7 @@ export const ASSISTANTS_ROUTES: readonly RelayRoute[] = [
   {
     kind: 'action',
     operation: 'threads.runs.cancel',
+    shows: RUN,
     operationId: 'cancelRun',
     summary: 'Cancels a run.',
     path: `${ONE_RUN}/cancel`,
@@ -241,6 +250,8 @@ export const ASSISTANTS_ROUTES: readonly RelayRoute[] = [
     kind: 'action',
     operation: 'threads.runs.submit_tool_outputs',
     spends: true,
+    continuesJob: true,
+    shows: RUN,
     operationId: 'submitToolOutputs',
     summary: 'Submits the outputs of tool calls to a run.',
     path: `${ONE_RUN}/submit_tool_outputs`,

@@ -3,7 +3,7 @@ import { ApiProperty } from '@nestjs/swagger';
 export const DECISIONS = ['admitted', 'exceeded', 'contended', 'not_metered'] as const;
 /**
  * `contended`: the call would fit without other calls in flight. `not_metered`: such calls are not counted; one that starts work
- * (a batch, a fine-tuning job, a run) is refused where the limit is used up.
+ * (a vector store, the run of a grader) is refused where the limit is used up.
  */
 export type Decision = (typeof DECISIONS)[number];
 

@@ -151,7 +151,7 @@ export const ERROR_CODES = {
     type: 'usage_limit_error',
     source: 'gateway',
     message: 'A usage limit is used up.',
-    when: 'The call does not fit into what a usage-limit policy has left, or the policy has reached its maximum number of groups. Or the call starts work that is billed later (a batch, a fine-tuning job, a run), and a matching limit is used up. `details` lists every limit that refuses the call, with its usage and `next_reset_at`. Nothing was sent. The headers `x-gateway-limit-*` describe the first limit, and `x-should-retry: false` prevents SDKs from retrying.',
+    when: 'The call does not fit into what a usage-limit policy has left, or the policy has reached its maximum number of groups. Or the call starts work that is billed later (a vector store, the run of a grader), and a matching limit is used up. `details` lists every limit that refuses the call, with its usage and `next_reset_at`. Nothing was sent. The headers `x-gateway-limit-*` describe the first limit, and `x-should-retry: false` prevents SDKs from retrying.',
   },
   usage_not_bounded: {
     status: 412,
