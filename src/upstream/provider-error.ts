@@ -18,7 +18,10 @@ const INCOMPLETE = 'The provider broke off its answer.';
 const NOT_PERMITTED = 'The provider does not permit this call with the credential of the virtual key.';
 
 /** The part of a provider that maps its errors. */
-export type ErrorReader = Pick<Provider, 'slug' | 'credentialStatuses' | 'refusesCredential'>;
+export interface ErrorReader extends Pick<Provider, 'credentialStatuses' | 'refusesCredential'> {
+  /** Who answered, for the log: a provider, or a host. */
+  readonly slug: string;
+}
 
 /** What a provider may repeat in its errors, and what must not go on. */
 export interface Hidden {

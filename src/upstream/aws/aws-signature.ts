@@ -15,6 +15,8 @@ interface SigningScope {
   /** The name in the signature, which is not always the host's: both Bedrock hosts sign as `bedrock`. */
   readonly service: string;
   readonly region: string;
+  /** Leaves out the header with the hash of the body. */
+  readonly isWithoutChecksum?: boolean;
 }
 
 class Sha256 extends Hash {
@@ -27,11 +29,11 @@ class Sha256 extends Hash {
 export async function signAwsRequest(
   request: UpstreamRequest,
   credentials: AwsCredentials,
-  scope: SigningScope,
+  { isWithoutChecksum = false, ...scope }: SigningScope,
   now: Date,
 ): Promise<UpstreamRequest> {
   const { url } = request;
-  const signer = new SignatureV4({ ...scope, credentials, sha256: Sha256 });
+  const signer = new SignatureV4({ ...scope, credentials, sha256: Sha256, applyChecksum: !isWithoutChecksum });
   const toSign = new HttpRequest({
     method: request.method,
     protocol: url.protocol,

@@ -1,0 +1,152 @@
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { GatewayError } from '../../common/errors/gateway.error.js';
+import { UnexpectedShapeError } from '../../common/json/read.js';
+import type { MaybePromise } from '../../common/maybe-promise.js';
+import type { BaseProviderOptions, Credential } from '../providers/provider.types.js';
+import { type GoogleCredentials, readGoogleCredentials } from './google-credentials.js';
+import { tokenOfMachine } from './metadata-server.js';
+import { isOfMachine, subjectTokenOf, type SubjectTokenServices } from './subject-token.js';
+import type { GoogleToken, SendTokenRequest } from './token-answer.js';
+import { tokenForKey, tokenForSubject } from './token-exchange.js';
+
+const MAX_TOKENS = 1_000;
+/** Before its end, so that a call that starts with it ends in time. */
+const RENEW_BEFORE_EXPIRY_MS = 5 * 60_000;
+
+export const GOOGLE_AUTH_TYPES = ['credentials', 'metadata'] as const;
+export type GoogleAuthType = (typeof GOOGLE_AUTH_TYPES)[number];
+
+/** The options of a virtual key that decide who calls. */
+export interface GoogleOptions extends BaseProviderOptions {
+  readonly google_auth_type?: GoogleAuthType;
+  readonly google_credentials?: string;
+}
+
+export interface GoogleTokenServices extends SubjectTokenServices {
+  readonly now: () => Date;
+  /** To the metadata server, which the other guard refuses. */
+  readonly sendToMachine: SendTokenRequest;
+  readonly metadataHost: string;
+  /** Organisations (ids) that may use identities of the gateway's machine; none unless the operator names them. */
+  readonly allowedOrganisations: readonly string[];
+  /** Where tokens of such identities go: hosts, or their ends. */
+  readonly allowedHosts: readonly string[];
+}
+
+interface Identity {
+  /** Of all that a token depends on. */
+  readonly cacheKey: string;
+  /** undefined: the one of the machine. */
+  readonly credentials: GoogleCredentials | undefined;
+}
+
+interface KeptToken extends GoogleToken {
+  readonly renewAt: number;
+}
+
+/** Turns a virtual key's options into an access token. Tokens are kept until shortly before they end, in memory only. */
+export class GoogleTokenSource {
+  readonly #identities = new WeakMap<GoogleOptions, Identity>();
+  readonly #tokens = new LRUCache<string, KeptToken>({ max: MAX_TOKENS });
+  readonly #pending = new Map<string, Promise<KeptToken>>();
+
+  constructor(private readonly services: GoogleTokenServices) {}
+
+  /**
+   * @param url where the token is sent
+   * @throws GatewayError `secret_unavailable`, `provider_credential_rejected` where Google refuses the credential, and
+   * `permission_denied` for an organisation that may not use the gateway's identity
+   */
+  resolve(credential: Credential<GoogleOptions>, url: URL): MaybePromise<string> {
+    const identity = this.#identityOf(credential);
+    this.#assertAllowed(identity, credential.organisationId, url);
+    const kept = this.#tokens.get(identity.cacheKey);
+    if (kept !== undefined && kept.renewAt > this.services.now().getTime()) return kept.value;
+    return this.#renewed(identity, credential.organisationId).then(({ value }) => value);
+  }
+
+  /** Google does not take this token: whether the next one may be another. */
+  forget(credential: Credential<GoogleOptions>, refused: string): boolean {
+    const { cacheKey } = this.#identityOf(credential);
+    if (this.#tokens.get(cacheKey)?.value === refused) this.#tokens.delete(cacheKey);
+    return true;
+  }
+
+  /** One request for each identity at a time, however many calls wait for it. */
+  #renewed(identity: Identity, organisationId: string): Promise<KeptToken> {
+    const { cacheKey } = identity;
+    const pending = this.#pending.get(cacheKey);
+    if (pending !== undefined) return pending;
+    const fresh = this.#fetch(identity, organisationId)
+      .then((token) => {
+        const now = this.services.now().getTime();
+        const lifetime = token.expiresAt - now;
+        // The metadata server gives out tokens that end soon.
+        const kept = { ...token, renewAt: now + Math.max(lifetime - RENEW_BEFORE_EXPIRY_MS, lifetime / 2) };
+        this.#tokens.set(cacheKey, kept);
+        return kept;
+      })
+      .finally(() => this.#pending.delete(cacheKey));
+    this.#pending.set(cacheKey, fresh);
+    return fresh;
+  }
+
+  async #fetch({ credentials }: Identity, organisationId: string): Promise<GoogleToken> {
+    const { services } = this;
+    const now = services.now();
+    if (credentials === undefined) return tokenOfMachine(services.sendToMachine, services.metadataHost, now);
+    if (credentials.type === 'service_account') return tokenForKey(credentials, services.send, now);
+    const { tokenUrl, impersonation } = credentials;
+    // The subject token goes there, and is not always the tenant's.
+    for (const url of [tokenUrl, impersonation?.url]) if (url !== undefined) this.#assertHost(url);
+    const subjectToken = await subjectTokenOf(credentials, organisationId, services, now);
+    return tokenForSubject(credentials, subjectToken, services.send, now);
+  }
+
+  #identityOf({ options, organisationId }: Credential<GoogleOptions>): Identity {
+    const known = this.#identities.get(options);
+    if (known !== undefined) return known;
+    const { google_auth_type: type = 'credentials', google_credentials: text } = options;
+    const credentials = type === 'metadata' ? undefined : readCredentials(text);
+    const parts = JSON.stringify([organisationId, type, text]);
+    // Hashed, so that the cache's keys hold no secret; a changed credential gets a new token.
+    const identity = { cacheKey: createHash('sha256').update(parts).digest('base64'), credentials };
+    this.#identities.set(options, identity);
+    return identity;
+  }
+
+  /** Anyone who has a bearer token can use it, so one of the gateway's own goes to Google alone. */
+  #assertAllowed({ credentials }: Identity, organisationId: string, url: URL): void {
+    if (credentials?.type === 'service_account') return;
+    if (credentials !== undefined && !isOfMachine(credentials.source)) return;
+    // AWS has a list of its own.
+    const isAws = credentials?.source.kind === 'aws';
+    if (!isAws && !this.services.allowedOrganisations.includes(organisationId)) {
+      throw new GatewayError('permission_denied', {
+        message: "The organisation of this virtual key may not use an identity of the gateway's machine.",
+        reason: 'the organisation is not in GOOGLE_IDENTITY_ORGANISATIONS',
+      });
+    }
+    this.#assertHost(url);
+  }
+
+  #assertHost({ hostname }: URL): void {
+    const isAllowed = this.services.allowedHosts.some(
+      (host) => hostname === host || (host.startsWith('.') && hostname.endsWith(host)),
+    );
+    if (isAllowed) return;
+    const reason = `GOOGLE_API_HOSTS does not include ${hostname}`;
+    throw new GatewayError('secret_unavailable', { reason, hint: `${reason}.` });
+  }
+}
+
+function readCredentials(text: string | undefined): GoogleCredentials {
+  try {
+    if (text !== undefined) return readGoogleCredentials(text);
+  } catch (cause) {
+    if (!(cause instanceof UnexpectedShapeError)) throw cause;
+    throw new GatewayError('secret_unavailable', { reason: `config.google_credentials: ${cause.message}`, cause });
+  }
+  throw new GatewayError('secret_unavailable', { reason: 'config.google_credentials is missing' });
+}
