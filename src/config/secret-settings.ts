@@ -41,6 +41,30 @@ export class SecretSettings extends AdministratorSettings {
   @IsWebAddress()
   readonly AWS_ENDPOINT_URL_STS?: string;
 
+  /** Organisations (ids) whose virtual keys may use Google identities of the gateway's machine: metadata server, files. */
+  @ToList()
+  @Matches(ORGANISATION_ID, { each: true, message: '$property must list ids of organisations' })
+  readonly GOOGLE_IDENTITY_ORGANISATIONS: readonly string[] = [];
+
+  /** Files with tokens for workload identity federation that credentials may name, as a projected service account token. */
+  @ToList()
+  @Matches(/^\//, { each: true, message: '$property must list absolute paths' })
+  readonly GOOGLE_SUBJECT_TOKEN_FILES: readonly string[] = [];
+
+  /** Hosts of Google's APIs end in one of these: tokens of the gateway's machine go nowhere else. */
+  @ToList()
+  @Matches(/^[.a-z0-9-]+$/, {
+    each: true,
+    message: '$property must list host names or their ends, as .googleapis.com',
+  })
+  readonly GOOGLE_API_HOSTS: readonly string[] = ['.googleapis.com'];
+
+  /** The metadata server of Google Cloud. */
+  @Matches(/^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[1-9]\d{0,4})?$/i, {
+    message: '$property must be the name of a host, with a port if it is not 80',
+  })
+  readonly GCE_METADATA_HOST: string = 'metadata.google.internal';
+
   /** Where Entra ID gives tokens; sovereign clouds have their own. */
   @IsAddress(['https'])
   readonly AZURE_AUTHORITY_HOST: string = 'https://login.microsoftonline.com';
