@@ -13,5 +13,7 @@ const NO_CREDENTIALS = {
 
 // In preview mode Nest reads the modules and makes no instances.
 const app = await NestFactory.create(AppModule, { preview: true, logger: false, abortOnError: false });
-const optionClasses = createProviders({ awsCredentials: NO_CREDENTIALS }).map((provider) => provider.optionsClass);
+const optionClasses = createProviders({ awsCredentials: NO_CREDENTIALS, googleTokens: NO_CREDENTIALS }).map(
+  (provider) => provider.optionsClass,
+);
 process.stdout.write(`${JSON.stringify(createDocument(app, { optionClasses }), undefined, 2)}\n`);

@@ -307,8 +307,9 @@ export class InferenceService {
     await this.isolated.assertOwn(context, request.uses, bytes);
     const account = callerAccount(credential.options, given);
     const headers = { ...request.headersOf?.(given), ...account, ...this.isolated.idempotencyHeader(context, given) };
-    const body = request.withModel?.(bytes, model) ?? bytes;
-    return { path: path + (request.suffix ?? ''), query: request.queryOf?.(isStream), bytes: body, headers };
+    const call = { path: path + (request.suffix ?? ''), body: request.withModel?.(bytes, model) ?? bytes };
+    const sent = provider.adapt?.(call, model) ?? call;
+    return { path: sent.path, query: request.queryOf?.(isStream), bytes: sent.body, headers };
   }
 
   /** An error of the provider passes as the provider words it: clients recover by these words. */

@@ -6,6 +6,7 @@ const PROVIDER_NAMES: ReadonlyMap<string, string> = new Map([
   ['azure-ai', 'azure.ai.inference'],
   ['bedrock', 'aws.bedrock'],
   ['gemini', 'gcp.gemini'],
+  ['vertex', 'gcp.vertex_ai'],
   ['mistral', 'mistral_ai'],
   ['voyage', 'voyageai'],
   ['xai', 'x_ai'],

@@ -7,14 +7,18 @@ import { EgressPolicy } from './egress/egress-policy.js';
 import { UpstreamClient } from './upstream-client.js';
 import { AwsCredentialSource } from './aws/aws-credentials.js';
 import { AwsOwnIdentity } from './aws/aws-own-identity.js';
+import { loneSender } from './egress/lone-sender.js';
+import { GoogleTokenSource } from './google/google-tokens.js';
 import { createProviders, PROVIDERS } from './providers/provider-list.js';
 import { OfferedEndpoints } from './providers/offered-endpoints.js';
 import type { Provider } from './providers/provider.types.js';
 import { ProviderRegistry } from './providers/provider.registry.js';
+import type { UpstreamAnswer, UpstreamRequest } from './upstream.types.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;
-const STS_TIMEOUT_MS = 5_000;
-const STS_MAX_BYTES = 64 * 1024;
+/** Of services that give credentials. */
+const TOKEN_TIMEOUT_MS = 5_000;
+const TOKEN_MAX_BYTES = 64 * 1024;
 
 @Module({
   providers: [
@@ -47,8 +51,7 @@ const STS_MAX_BYTES = 64 * 1024;
         ownIdentity: AwsOwnIdentity,
         config: AppConfig,
         clock: Clock,
-      ): readonly Provider[] =>
-        createProviders({ awsCredentials: createAwsCredentials(client, ownIdentity, config, clock) }),
+      ): readonly Provider[] => createProviders(createCredentialSources(client, ownIdentity, config, clock)),
     },
     ProviderRegistry,
     OfferedEndpoints,
@@ -63,25 +66,45 @@ export class UpstreamModule implements OnApplicationShutdown {
   }
 }
 
-/** Sessions are shared between requests, so a caller that leaves must not end the call that makes one. */
-function createAwsCredentials(
+interface CredentialSources {
+  readonly awsCredentials: AwsCredentialSource;
+  readonly googleTokens: GoogleTokenSource;
+}
+
+function createCredentialSources(
   client: UpstreamClient,
   ownIdentity: AwsOwnIdentity,
   config: AppConfig,
   clock: Clock,
-): AwsCredentialSource {
-  return new AwsCredentialSource({
-    send: (request) =>
-      client.send({
-        request,
-        timeoutMs: STS_TIMEOUT_MS,
-        maxResponseBytes: STS_MAX_BYTES,
-        retry: 'idempotent',
-        caller: NEVER_ABORTED,
-      }),
-    now: () => clock.now(),
+): CredentialSources {
+  // Credentials are shared between requests, so a caller that leaves must not end the call that gets one.
+  const bounds = { timeoutMs: TOKEN_TIMEOUT_MS, maxResponseBytes: TOKEN_MAX_BYTES, caller: NEVER_ABORTED };
+  const send = (request: UpstreamRequest): Promise<UpstreamAnswer> =>
+    client.send({ request, ...bounds, retry: 'idempotent' });
+  const now = (): Date => clock.now();
+  const awsCredentials = new AwsCredentialSource({
+    send,
+    now,
     stsEndpoint: config.AWS_ENDPOINT_URL_STS,
     ownIdentity,
     allowedServiceRoleOrganisations: config.AWS_SERVICE_ROLE_ORGANISATIONS.map(foldId),
   });
+  // With a guard of its own, which allows one host: EGRESS_ALLOW would let every tenant ask it.
+  const toMachine = loneSender(new EgressPolicy([metadataServer(config)]), CONNECT_TIMEOUT_MS);
+  const googleTokens = new GoogleTokenSource({
+    send,
+    sendToMachine: (request) => toMachine({ request, ...bounds }),
+    now,
+    awsIdentity: (organisationId, region) =>
+      awsCredentials.resolve({ key: undefined, options: { aws_auth_type: 'serviceRole' }, organisationId }, region),
+    metadataHost: config.GCE_METADATA_HOST,
+    files: config.GOOGLE_SUBJECT_TOKEN_FILES,
+    allowedOrganisations: config.GOOGLE_IDENTITY_ORGANISATIONS.map(foldId),
+    allowedHosts: config.GOOGLE_API_HOSTS,
+  });
+  return { awsCredentials, googleTokens };
+}
+
+function metadataServer({ GCE_METADATA_HOST: host }: AppConfig): string {
+  return host.includes(':') ? host : `${host}:80`;
 }

@@ -1,15 +1,17 @@
 import { azureModelNames } from '../upstream/providers/azure-ai.provider.js';
 import { bedrockModelNames } from '../upstream/providers/bedrock/model-names.js';
 import { localModelNames } from '../upstream/providers/local.provider.js';
+import { vertexModelNames } from '../upstream/providers/vertex/model-names.js';
 import type { ModelName, ModelNames } from '../upstream/providers/provider.types.js';
 
-const SPELT_IN_SEVERAL_WAYS = ['azure-ai', 'bedrock'] as const;
+const SPELT_IN_SEVERAL_WAYS = ['azure-ai', 'bedrock', 'vertex'] as const;
 
 /** Providers whose models have several names. With all others, a model is what its folded name says. */
 const BY_PROVIDER: ReadonlyMap<string | undefined, ModelNames> = new Map([
   ['azure-ai', azureModelNames],
   ['bedrock', bedrockModelNames],
   ['local', localModelNames],
+  ['vertex', vertexModelNames],
 ]);
 const NO_ALIASES: readonly ModelName[] = [];
 

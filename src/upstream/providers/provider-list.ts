@@ -1,4 +1,5 @@
 import type { AwsCredentialSource } from '../aws/aws-credentials.js';
+import type { GoogleTokenSource } from '../google/google-tokens.js';
 import { anthropic } from './anthropic.provider.js';
 import { azureAi } from './azure-ai.provider.js';
 import { azureOpenai } from './azure-openai.provider.js';
@@ -11,6 +12,7 @@ import { openai } from './openai.provider.js';
 import { PRESET_PROVIDERS } from './presets.js';
 import { pinecone } from './pinecone.provider.js';
 import type { Provider } from './provider.types.js';
+import { createVertexProvider } from './vertex.provider.js';
 import { voyage } from './voyage.provider.js';
 
 /** Injection token of the list of providers. */
@@ -19,6 +21,7 @@ export const PROVIDERS = Symbol('PROVIDERS');
 /** What some providers need besides the virtual key. */
 interface ProviderServices {
   readonly awsCredentials: Pick<AwsCredentialSource, 'resolve' | 'forget'>;
+  readonly googleTokens: Pick<GoogleTokenSource, 'resolve' | 'forget'>;
 }
 
 /** All providers, one line each; those that are data alone are in their table. */
@@ -34,6 +37,7 @@ export function createProviders(services: ProviderServices): readonly Provider[]
     azureOpenai,
     openaiCompatible,
     anthropic,
+    createVertexProvider(services.googleTokens),
     ...PRESET_PROVIDERS,
     local,
   ];

@@ -13,6 +13,7 @@ const providers = createProviders({
     resolve: () => Promise.resolve({ accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret' }),
     forget: () => false,
   },
+  googleTokens: { resolve: () => Promise.resolve('token'), forget: () => false },
 });
 const remote = providers.filter((provider) => provider.slug !== 'local');
 const named = (list: readonly Provider[]) => list.map((provider) => [provider.slug, provider] as const);
@@ -21,7 +22,8 @@ const REMOTE = named(remote);
 
 const credentialOf = (
   provider: Provider,
-  options: BaseProviderOptions & { readonly aws_region?: string } = {},
+  options: BaseProviderOptions &
+    Readonly<Partial<Record<'aws_region' | 'google_project' | 'google_location', string>>> = {},
 ): Credential => ({
   key: provider.key === 'none' ? undefined : KEY,
   options: { base_url: 'https://host.example/prefix', ...options },
@@ -73,8 +75,12 @@ describe('every provider', () => {
     }));
 });
 
-const credentialFor = (provider: Provider) =>
-  credentialOf(provider, provider.slug === 'bedrock' ? { aws_region: 'us-east-1' } : {});
+/** Where there is no address without a place. */
+const PLACES: Readonly<Record<string, Parameters<typeof credentialOf>[1]>> = {
+  bedrock: { aws_region: 'us-east-1' },
+  vertex: { google_project: 'my-project', google_location: 'europe-west4' },
+};
+const credentialFor = (provider: Provider) => credentialOf(provider, PLACES[provider.slug]);
 
 describe('every provider behind HTTP', () => {
   it('accepts a base URL', () =>
@@ -100,7 +106,9 @@ describe('every provider behind HTTP', () => {
       const credential = credentialFor(provider);
       const { url } = provider.address(request, credential);
       expect(url.origin).toBe('https://host.example');
-      expect(url.pathname).toMatch(/^\/prefix\/(openai\/)?some\/path$/);
+      expect(url.pathname).toMatch(
+        /^\/prefix\/(openai\/|v1\/projects\/my-project\/locations\/europe-west4\/)?some\/path$/,
+      );
     }));
 
   it('stays on its host with any path', () =>
@@ -189,8 +197,8 @@ describe('every provider behind HTTP', () => {
 });
 
 describe('sensitive options', () => {
-  it("marks only Bedrock's secrets as sensitive options", () => {
+  it('marks the secrets of the clouds as sensitive options', () => {
     const found = providers.flatMap((provider) => sensitiveFields(provider.optionsClass));
-    expect(found.sort()).toEqual(['aws_secret_access_key', 'aws_session_token']);
+    expect(found.sort()).toEqual(['aws_secret_access_key', 'aws_session_token', 'google_credentials']);
   });
 });

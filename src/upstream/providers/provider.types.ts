@@ -16,6 +16,7 @@ export const PROVIDER_SLUGS = [
   'openai-compatible',
   'anthropic',
   'gemini',
+  'vertex',
   'groq',
   'mistral',
   'deepseek',
@@ -96,6 +97,12 @@ export type DialectSlug =
 /** The path of the requests of a dialect for a model; undefined where these options have none. */
 export type DialectPath<Options> = (model: string, options: Options, isStream: boolean) => string | undefined;
 
+/** Where a call of a dialect goes, and with which body. */
+export interface SentCall {
+  readonly path: string;
+  readonly body: Buffer;
+}
+
 /** One provider: its address and its credential. One file each in this folder. */
 export interface Provider<Options extends BaseProviderOptions = BaseProviderOptions> {
   readonly slug: ProviderSlug;
@@ -110,6 +117,8 @@ export interface Provider<Options extends BaseProviderOptions = BaseProviderOpti
   address(request: ProviderRequest, credential: Credential<Options>): UpstreamRequest;
   /** The dialects that it speaks. */
   readonly dialects?: Readonly<Partial<Record<DialectSlug, DialectPath<Options>>>>;
+  /** The call as it takes it, where that is not wholly the form of the dialect. Pure. */
+  adapt?(call: SentCall, model: string): SentCall;
   /** Whether its models may write tokens that the answer does not show, and that are paid. */
   readonly hidesReasoning?: boolean;
   /** Whether its streams report their usage without being asked, and a request that asks for it is refused. */

@@ -1,0 +1,103 @@
+// Google's Vertex AI, by now a part of its Agent Platform. Addresses and forms: vertex/vertex-endpoints.ts; tokens: ../google/.
+import { IsIn, IsString, Matches, MaxLength } from 'class-validator';
+import { fieldError, type FieldProblem } from '../../common/errors/gateway.error.js';
+import { UnexpectedShapeError } from '../../common/json/read.js';
+import { Optional } from '../../common/validation/optional.decorator.js';
+import { MAX_CREDENTIALS_CHARACTERS, readGoogleCredentials } from '../google/google-credentials.js';
+import {
+  GOOGLE_AUTH_TYPES,
+  type GoogleAuthType,
+  type GoogleOptions,
+  type GoogleTokenSource,
+} from '../google/google-tokens.js';
+import { BaseModel } from './base-model.js';
+import { bearer, buildRequest, joinUrl } from './build-request.js';
+import { IsOnDisconnect, type OnDisconnect } from './on-disconnect.js';
+import { missingOptions, unusedOptions } from './option-rules.js';
+import { ProviderOptions } from './provider-options.js';
+import type { Provider } from './provider.types.js';
+import { Sensitive } from './sensitive.decorator.js';
+import { adapted, GOOGLE_LOCATION, GOOGLE_PROJECT, placeOf, VERTEX_DIALECTS } from './vertex/vertex-endpoints.js';
+
+const PLACE_FIELDS = ['google_project', 'google_location'] as const;
+const CREDENTIAL_FIELDS = ['google_auth_type', 'google_credentials'] as const;
+
+export class VertexOptions extends ProviderOptions implements GoogleOptions {
+  /** Id or number of the project that is billed. */
+  @Optional()
+  @Matches(GOOGLE_PROJECT)
+  readonly google_project?: string;
+
+  /** Location that models are called in: a region such as europe-west4, `us`, `eu` or `global`. */
+  @Optional()
+  @Matches(GOOGLE_LOCATION)
+  readonly google_location?: string;
+
+  /** Who calls: the identity in `google_credentials` (default), or the one of the machine or pod that the gateway runs on. */
+  @Optional()
+  @IsIn(GOOGLE_AUTH_TYPES)
+  readonly google_auth_type?: GoogleAuthType;
+
+  /** The JSON file of a service account's key, or of an external account (workload identity federation), as a text. */
+  @Optional()
+  @IsString()
+  @MaxLength(MAX_CREDENTIALS_CHARACTERS)
+  @Sensitive()
+  readonly google_credentials?: string;
+
+  /** What becomes of a call whose client leaves: `abort` (default) ends it, `drain` reads it to its end, to know what it costs. */
+  @IsOnDisconnect()
+  readonly on_disconnect?: OnDisconnect;
+
+  /** The model whose prices and bounds count, for a model whose name says nothing about it. */
+  @BaseModel()
+  readonly base_model?: string;
+}
+
+/** Vertex takes access tokens, which the gateway asks Google for, so it is made with their source. */
+export function createVertexProvider(tokens: Pick<GoogleTokenSource, 'resolve' | 'forget'>): Provider<VertexOptions> {
+  return {
+    slug: 'vertex',
+    name: 'Google Vertex AI',
+    optionsClass: VertexOptions,
+    key: 'optional',
+    checkOptions: (options, key) => [
+      ...missingOptions(options, PLACE_FIELDS),
+      ...(key === undefined ? identityProblems(options) : unusedOptions(options, CREDENTIAL_FIELDS, 'with key')),
+    ],
+    address(request, credential) {
+      const url = joinUrl(placeOf(credential.options), request);
+      return buildRequest(url, request, credential.key === undefined ? {} : bearer(credential));
+    },
+    signer(credential) {
+      // An access token is sent as it is.
+      if (credential.key !== undefined) return undefined;
+      let used: string | undefined;
+      return {
+        async sign(request) {
+          used = await tokens.resolve(credential, request.url);
+          return { ...request, headers: { ...request.headers, authorization: `Bearer ${used}` } };
+        },
+        renew: ({ status }) => used !== undefined && status === 401 && tokens.forget(credential, used),
+      };
+    },
+    dialects: VERTEX_DIALECTS,
+    adapt: adapted,
+    hidesReasoning: true,
+    // A list of the project's own objects: free, and it needs the role that calls of models need.
+    probe: { request: { method: 'GET', path: '/cachedContents', query: { pageSize: '1' } }, accepts: [200] },
+  };
+}
+
+function identityProblems(options: VertexOptions): readonly FieldProblem[] {
+  const { google_auth_type: type = 'credentials', google_credentials: text } = options;
+  if (type === 'metadata') return unusedOptions(options, ['google_credentials'], 'with google_auth_type metadata');
+  if (text === undefined) return missingOptions(options, ['google_credentials'], 'without key');
+  try {
+    readGoogleCredentials(text);
+    return [];
+  } catch (error) {
+    if (!(error instanceof UnexpectedShapeError)) throw error;
+    return [fieldError('config.google_credentials', `must be a credentials file of Google Cloud: ${error.message}`)];
+  }
+}

@@ -1,0 +1,48 @@
+import type { ModelName, ModelNames } from '../provider.types.js';
+
+/** A model with its publisher, as Google's addresses have it, or as OpenAI's form of the API has it. */
+const PUBLISHED = /^(?:publishers\/)?(?<publisher>[a-z0-9-]+)\/(?:models\/)?(?<name>[^/]+)$/i;
+const OF_ANTHROPIC = /^claude-/i;
+const VERSION = /@(?<version>[^@]*)$/;
+const DATE = /^\d{8}$/;
+
+interface PublishedModel {
+  readonly publisher: string;
+  readonly name: string;
+}
+
+/** Names without a publisher are of Google, but for those of Anthropic. */
+export function publishedModel(model: string): PublishedModel {
+  const { publisher, name } = PUBLISHED.exec(model)?.groups ?? {};
+  if (publisher !== undefined && name !== undefined) return { publisher: publisher.toLowerCase(), name };
+  return { publisher: OF_ANTHROPIC.test(model) ? 'anthropic' : 'google', name: model };
+}
+
+/** A model has a publisher, which need not be written for Google and Anthropic, and a version behind an `@`. */
+export const vertexModelNames: ModelNames = {
+  canonical: canonicalName,
+  aliases: (name) => {
+    const { publisher, name: own } = publishedModel(name);
+    return [`${publisher}/${own}`, `publishers/${publisher}/models/${own}`].map((text) => ({
+      text,
+      markLength: text.length - own.length,
+    }));
+  },
+  priced(name) {
+    const own = canonicalName(name);
+    const version = VERSION.exec(own)?.groups?.['version'];
+    if (version === undefined) return [[plain(own)]];
+    const model = own.slice(0, -version.length - 1);
+    const dated = DATE.test(version) ? [[plain(`${model}-${version}`)]] : [];
+    return [[plain(own)], ...dated, [plain(model)]];
+  },
+};
+
+function canonicalName(model: string): string {
+  const { publisher, name } = publishedModel(model);
+  return publishedModel(name).publisher === publisher ? name : `${publisher}/${name}`;
+}
+
+function plain(text: string): ModelName {
+  return { text, markLength: 0 };
+}

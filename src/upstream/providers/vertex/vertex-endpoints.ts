@@ -1,0 +1,80 @@
+// Where Vertex AI has which model, in whose form. Sources, read 2026-11-28: https://cloud.google.com/vertex-ai/generative-ai/docs/learn/locations,
+// …/docs/partner-models/claude/use-claude, …/count-tokens, …/docs/migrate/openai/overview, …/docs/reference/rest
+import { GatewayError } from '../../../common/errors/gateway.error.js';
+import { withMember } from '../../../common/json/scan.js';
+import { baseUrl, serverOf } from '../build-request.js';
+import type { DialectPath, DialectSlug, SentCall } from '../provider.types.js';
+import { publishedModel } from './model-names.js';
+import { inVertexForm } from './vertex-messages.js';
+
+/** An id, an older one with its domain, or a number. */
+export const GOOGLE_PROJECT = /^(?:(?:[a-z0-9-]{1,63}\.){1,4}[a-z]{2,63}:)?[a-z][a-z0-9-]{4,28}[a-z0-9]$|^\d{1,20}$/;
+/** `us-east5`, `europe-west4`, `global`, `us`, `eu`. No dots: a location becomes a label of a host name. */
+export const GOOGLE_LOCATION = /^(?=.{2,32}$)[a-z]+(?:-[a-z]+\d{1,2})?$/;
+
+const DOMAIN = 'aiplatform.googleapis.com';
+/** Of several regions, which have another host than a region. */
+const MULTI_REGIONS: ReadonlySet<string> = new Set(['us', 'eu']);
+const CHATS = '/endpoints/openapi/chat/completions';
+const MESSAGES = '/publishers/anthropic/models/';
+const TOKEN_COUNT = `${MESSAGES}count-tokens:rawPredict`;
+/** Behind the path of the messages. */
+const COUNTS_TOKENS = /:rawPredict\/count_tokens$/;
+
+interface PlaceOptions {
+  readonly base_url?: string;
+  readonly google_project?: string;
+  readonly google_location?: string;
+}
+
+export const VERTEX_DIALECTS = {
+  'anthropic-messages': (model, _options, isStream) => {
+    const { publisher, name } = publishedModel(model);
+    if (publisher !== 'anthropic') return undefined;
+    return `${MESSAGES}${encoded(name)}:${isStream ? 'streamRawPredict' : 'rawPredict'}`;
+  },
+  // Others have no Messages there, and Anthropic's models have nothing else.
+  'openai-chat': (model) => (publishedModel(model).publisher === 'anthropic' ? undefined : CHATS),
+  gemini: (model, _options, isStream) => ofGoogle(model, isStream ? 'streamGenerateContent' : 'generateContent'),
+  'gemini-token-count': (model) => ofGoogle(model, 'countTokens'),
+} satisfies Partial<Record<DialectSlug, DialectPath<PlaceOptions>>>;
+
+function ofGoogle(model: string, operation: string): string | undefined {
+  const { publisher, name } = publishedModel(model);
+  return publisher === 'google' ? `/publishers/google/models/${encoded(name)}:${operation}` : undefined;
+}
+
+/** As Google's clients encode it: versions stand behind an `@`. */
+function encoded(name: string): string {
+  return encodeURIComponent(name).replaceAll('%40', '@');
+}
+
+/** The call, in the form that Vertex has for it. */
+export function adapted({ path, body }: SentCall, model: string): SentCall {
+  const { publisher, name } = publishedModel(model);
+  if (path === CHATS) return { path, body: withMember(body, 'model', `${publisher}/${name}`) };
+  if (COUNTS_TOKENS.test(path)) return { path: TOKEN_COUNT, body: inVertexForm(body, name) };
+  return path.startsWith(MESSAGES) ? { path, body: inVertexForm(body) } : { path, body };
+}
+
+/**
+ * The address of a location of a project, to which paths are added. From checked parts only.
+ * @throws GatewayError `secret_unavailable`: a secret reference may have supplied them
+ */
+export function placeOf(options: PlaceOptions): URL {
+  const project = checked(options, 'google_project', GOOGLE_PROJECT);
+  const location = checked(options, 'google_location', GOOGLE_LOCATION);
+  const server = options.base_url === undefined ? `https://${hostOf(location)}` : serverOf(baseUrl(options));
+  return baseUrl({ base_url: `${server}/v1/projects/${project}/locations/${location}` });
+}
+
+function checked(options: PlaceOptions, name: 'google_project' | 'google_location', form: RegExp): string {
+  const value = options[name];
+  if (value !== undefined && form.test(value)) return value;
+  throw new GatewayError('secret_unavailable', { reason: `config.${name} is not the name of one` });
+}
+
+function hostOf(location: string): string {
+  if (location === 'global') return DOMAIN;
+  return MULTI_REGIONS.has(location) ? `aiplatform.${location}.rep.googleapis.com` : `${location}-${DOMAIN}`;
+}
