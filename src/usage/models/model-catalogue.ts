@@ -2,6 +2,7 @@
 // on it, so a model is here only where its source says it, and one that is not here has no bound.
 import type { ProviderSlug } from '../../upstream/providers/provider.types.js';
 import { foldModel, pricedNames } from '../model-names.js';
+import { withResold } from '../snapshot/resold.js';
 import { readSnapshotModels } from '../snapshot/snapshot.js';
 import type { ModelFacts } from './model-facts.js';
 
@@ -26,7 +27,7 @@ let facts: ReadonlyMap<string, ModelFacts> | undefined;
 /** Read when the first model is asked for. */
 function allFacts(): ReadonlyMap<string, ModelFacts> {
   facts ??= new Map([
-    ...readSnapshotModels().map((row) => [`${row.provider} ${foldModel(row.model)}`, row.facts] as const),
+    ...withResold(readSnapshotModels()).map((row) => [`${row.provider} ${foldModel(row.model)}`, row.facts] as const),
     ...Object.entries(CONTEXT_WINDOWS).flatMap(([provider, known]) => {
       return Object.entries(known).map(([model, window]) => [`${provider} ${model}`, factsOf(window)] as const);
     }),
