@@ -221,7 +221,7 @@ export const ERROR_CODES = {
     type: 'provider_error',
     source: 'provider',
     message: 'The provider rejected the credential of the virtual key.',
-    when: "The provider returned 401 or 403 (Cohere also 498). The caller's gateway key is valid. With 401, the credential of the virtual key is not; with 403, the provider does not permit the call with it, and the message says so. The provider's words are in the log, and in the answer of the virtual key's test.",
+    when: "The provider returned 401 or 403 (Cohere also 498), or Google refused to give a token for the credential. The caller's gateway key is valid. With 401, the credential of the virtual key is not; with 403, the provider does not permit the call with it, and the message says so. The provider's words are in the log, and in the answer of the virtual key's test.",
   },
   provider_failed: {
     status: 502,
@@ -242,7 +242,7 @@ export const ERROR_CODES = {
     type: 'provider_error',
     source: 'gateway',
     message: 'The credential of the virtual key or MCP server could not be obtained.',
-    when: "A secret reference of the virtual key or MCP server could not be resolved, another service that issues the credential (AWS STS) failed, or the stored credential cannot be decrypted. The reason is in the gateway's log.",
+    when: "A secret reference of the virtual key or MCP server could not be resolved, another service that issues the credential (AWS STS, Google) failed, or the stored credential cannot be decrypted. The reason is in the gateway's log.",
   },
   identity_provider_unavailable: {
     status: 502,
