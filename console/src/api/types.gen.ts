@@ -28,6 +28,41 @@ export type PresetOptions = {
     timeout_ms?: number;
 };
 
+export type VertexOptions = {
+    /**
+     * Id or number of the project that is billed.
+     */
+    google_project?: string;
+    /**
+     * Location that models are called in: a region such as europe-west4, `us`, `eu` or `global`.
+     */
+    google_location?: string;
+    /**
+     * Who calls: the identity in `google_credentials` (default), or the one of the machine or pod that the gateway runs on.
+     */
+    google_auth_type?: 'credentials' | 'metadata';
+    /**
+     * The JSON file of a service account's key, or of an external account (workload identity federation), as a text.
+     */
+    google_credentials?: string;
+    /**
+     * What becomes of a call whose client leaves: `abort` (default) ends it, `drain` reads it to its end, to know what it costs.
+     */
+    on_disconnect?: 'abort' | 'drain';
+    /**
+     * The model whose prices and bounds count, for a model whose name says nothing about it.
+     */
+    base_model?: string;
+    /**
+     * Address that requests go to instead of the provider's own, for proxies and private endpoints.
+     */
+    base_url?: string;
+    /**
+     * Longest time for one call in milliseconds, retries included.
+     */
+    timeout_ms?: number;
+};
+
 export type AnthropicOptions = {
     /**
      * What becomes of a call whose client leaves: `abort` (default) ends it, `drain` reads it to its end, to know what it costs.
@@ -1142,7 +1177,7 @@ export type ErrorDetail = {
 /**
  * The provider that calls with this virtual key go to.
  */
-export type Provider = 'cohere' | 'voyage' | 'jina' | 'pinecone' | 'bedrock' | 'azure-ai' | 'openai' | 'azure-openai' | 'openai-compatible' | 'anthropic' | 'gemini' | 'groq' | 'mistral' | 'deepseek' | 'xai' | 'together' | 'fireworks' | 'openrouter' | 'ollama' | 'vllm' | 'lm-studio' | 'local';
+export type Provider = 'cohere' | 'voyage' | 'jina' | 'pinecone' | 'bedrock' | 'azure-ai' | 'openai' | 'azure-openai' | 'openai-compatible' | 'anthropic' | 'gemini' | 'vertex' | 'groq' | 'mistral' | 'deepseek' | 'xai' | 'together' | 'fireworks' | 'openrouter' | 'ollama' | 'vllm' | 'lm-studio' | 'local';
 
 export type UsageReport = {
     object: 'list';
@@ -2444,7 +2479,7 @@ export type CreateVirtualKeyRequest = {
     /**
      * Options of the provider; see the provider's schema. On an update it is merged, and `null` takes a field out.
      */
-    config?: CohereOptions | VoyageOptions | JinaOptions | PineconeOptions | BedrockOptions | AzureAiOptions | OpenAiOptions | AzureOpenAiOptions | OpenAiCompatibleOptions | AnthropicOptions | PresetOptions | LocalOptions;
+    config?: CohereOptions | VoyageOptions | JinaOptions | PineconeOptions | BedrockOptions | AzureAiOptions | OpenAiOptions | AzureOpenAiOptions | OpenAiCompatibleOptions | AnthropicOptions | VertexOptions | PresetOptions | LocalOptions;
     /**
      * Fields that take their values from secret references. A mapped field needs no value of its own, and may have none. On an
      * update these take the place of all mappings; null or an empty list removes them.
@@ -3280,7 +3315,7 @@ export type ListVirtualKeysData = {
         /**
          * Only virtual keys of this provider.
          */
-        provider?: 'cohere' | 'voyage' | 'jina' | 'pinecone' | 'bedrock' | 'azure-ai' | 'openai' | 'azure-openai' | 'openai-compatible' | 'anthropic' | 'gemini' | 'groq' | 'mistral' | 'deepseek' | 'xai' | 'together' | 'fireworks' | 'openrouter' | 'ollama' | 'vllm' | 'lm-studio' | 'local';
+        provider?: 'cohere' | 'voyage' | 'jina' | 'pinecone' | 'bedrock' | 'azure-ai' | 'openai' | 'azure-openai' | 'openai-compatible' | 'anthropic' | 'gemini' | 'vertex' | 'groq' | 'mistral' | 'deepseek' | 'xai' | 'together' | 'fireworks' | 'openrouter' | 'ollama' | 'vllm' | 'lm-studio' | 'local';
         /**
          * Only those that are `active`, or only those that are `expired`.
          */

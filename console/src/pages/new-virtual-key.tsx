@@ -8,14 +8,17 @@ import type { Provider } from '../api/types.gen';
 import { ErrorNote } from '../components/states';
 import { Button } from '../components/ui/button';
 import { Dialog } from '../components/ui/dialog';
-import { Field, Input, Select } from '../components/ui/field';
+import { Field, Input, Select, TextArea } from '../components/ui/field';
 import { useLogin } from '../lib/login-context';
 
 /** What the form asks for beside the key. Providers with more options are set up through the API. */
-const PROVIDERS: readonly (readonly [Provider, string, 'address' | 'key only' | 'nothing'])[] = [
+type Asked = 'address' | 'key only' | 'place' | 'nothing';
+
+const PROVIDERS: readonly (readonly [Provider, string, Asked])[] = [
   ['openai', 'OpenAI', 'key only'],
   ['anthropic', 'Anthropic', 'key only'],
   ['gemini', 'Google Gemini', 'key only'],
+  ['vertex', 'Google Vertex AI', 'place'],
   ['groq', 'Groq', 'key only'],
   ['mistral', 'Mistral', 'key only'],
   ['deepseek', 'DeepSeek', 'key only'],
@@ -45,6 +48,8 @@ const schema = z
     key: z.string(),
     reference: z.string(),
     baseUrl: z.string(),
+    project: z.string(),
+    location: z.string(),
   })
   .refine(({ provider, key, reference }) => KEY_OPTIONAL.has(provider) || key !== '' || reference !== '', {
     path: ['key'],
@@ -53,7 +58,17 @@ const schema = z
   .refine(({ provider, baseUrl }) => provider !== 'openai-compatible' || baseUrl !== '', {
     path: ['baseUrl'],
     message: 'Where does the server answer?',
+  })
+  .refine(({ provider, project }) => asks(provider) !== 'place' || project !== '', {
+    path: ['project'],
+    message: 'Which project pays?',
+  })
+  .refine(({ provider, location }) => asks(provider) !== 'place' || location !== '', {
+    path: ['location'],
+    message: 'Where are the models called?',
   });
+
+type Values = z.output<typeof schema>;
 
 export function NewVirtualKey({ onClose }: { readonly onClose: () => void }) {
   const queries = useQueryClient();
@@ -65,21 +80,23 @@ export function NewVirtualKey({ onClose }: { readonly onClose: () => void }) {
   });
   const form = useForm({
     resolver: zodResolver(schema),
-    defaultValues: { name: '', slug: '', provider: 'openai', key: '', reference: '', baseUrl: '' },
+    defaultValues: {
+      name: '',
+      slug: '',
+      provider: 'openai',
+      key: '',
+      reference: '',
+      baseUrl: '',
+      project: '',
+      location: '',
+    },
   });
   const created = useMutation({
-    mutationFn: async ({ name, slug, provider, key, reference, baseUrl }: z.output<typeof schema>) => {
-      const [known] = PROVIDERS.find(([id]) => id === provider) ?? [];
+    mutationFn: async (values: Values) => {
+      const { name, slug } = values;
+      const [known] = PROVIDERS.find(([id]) => id === values.provider) ?? [];
       if (known === undefined) throw new Error('There is no such provider.');
-      const body = {
-        name,
-        provider: known,
-        ...(slug !== '' && { slug }),
-        ...(reference === ''
-          ? key !== '' && { key }
-          : { secret_mappings: [{ target_field: 'key', secret_reference_id: reference }] }),
-        ...(asks(provider) === 'address' && baseUrl !== '' && { config: { base_url: baseUrl } }),
-      };
+      const body = { name, provider: known, ...(slug !== '' && { slug }), ...credentialOf(values) };
       const { data } = await createVirtualKey({ body, throwOnError: true });
       return (await testVirtualKey({ path: { ref: data.id }, body: {}, throwOnError: true })).data;
     },
@@ -142,6 +159,16 @@ export function NewVirtualKey({ onClose }: { readonly onClose: () => void }) {
             {(tie) => <Input {...tie} {...form.register('baseUrl')} placeholder="http://127.0.0.1:11434/v1" />}
           </Field>
         )}
+        {asks(provider) === 'place' && (
+          <div className="grid gap-4 sm:grid-cols-2">
+            <Field label="Project" error={errors.project?.message}>
+              {(tie) => <Input {...tie} {...form.register('project')} placeholder="my-project" />}
+            </Field>
+            <Field label="Location" error={errors.location?.message} hint="A region, us, eu or global.">
+              {(tie) => <Input {...tie} {...form.register('location')} placeholder="europe-west4" />}
+            </Field>
+          </div>
+        )}
         {asks(provider) !== 'nothing' && mayRefer && (
           <Field label="Where the key is" hint="A referenced key stays in the secret manager, and is read there.">
             {(tie) => (
@@ -156,7 +183,25 @@ export function NewVirtualKey({ onClose }: { readonly onClose: () => void }) {
             )}
           </Field>
         )}
-        {asks(provider) !== 'nothing' && reference === '' && (
+        {asks(provider) === 'place' && reference === '' && (
+          <Field
+            label="Credentials file"
+            error={errors.key?.message}
+            hint="The JSON of a service account's key, or of an external account. It is stored encrypted."
+          >
+            {(tie) => (
+              <TextArea
+                {...tie}
+                {...form.register('key')}
+                className="font-mono text-xs"
+                rows={5}
+                autoComplete="off"
+                spellCheck={false}
+              />
+            )}
+          </Field>
+        )}
+        {(asks(provider) === 'address' || asks(provider) === 'key only') && reference === '' && (
           <Field
             label="Key of the provider"
             error={errors.key?.message}
@@ -177,6 +222,21 @@ export function NewVirtualKey({ onClose }: { readonly onClose: () => void }) {
   );
 }
 
-function asks(provider: string): 'address' | 'key only' | 'nothing' {
+/** The key, or where it is, and the options of the provider. */
+function credentialOf({ provider, key, reference, baseUrl, project, location }: Values) {
+  const isOfPlace = asks(provider) === 'place';
+  const place = isOfPlace && { google_project: project, google_location: location };
+  const address = asks(provider) === 'address' && baseUrl !== '' && { base_url: baseUrl };
+  const file = isOfPlace && reference === '' && { google_credentials: key };
+  const config = { ...place, ...address, ...file };
+  const target = isOfPlace ? 'config.google_credentials' : 'key';
+  return {
+    ...(Object.keys(config).length > 0 && { config }),
+    ...(!isOfPlace && reference === '' && key !== '' && { key }),
+    ...(reference !== '' && { secret_mappings: [{ target_field: target, secret_reference_id: reference }] }),
+  };
+}
+
+function asks(provider: string): Asked {
   return PROVIDERS.find(([id]) => id === provider)?.[2] ?? 'key only';
 }
