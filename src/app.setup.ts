@@ -10,6 +10,7 @@ import { LOGGER, NestLogger, type Logger } from './telemetry/logger.js';
 import { setUpConsole } from './server/console.js';
 import { RequestLogRecorder } from './request-logs/request-log.recorder.js';
 import { setUpConnectionLimits } from './server/connection-limits.js';
+import { setUpCors } from './server/cors.js';
 import { malformedRequestLog } from './server/malformed-request.js';
 import { Metrics } from './telemetry/metrics.js';
 import { StoreFailures } from './telemetry/store-failures.js';
@@ -29,6 +30,7 @@ export function setUpApp(app: NestExpressApplication, adapter: LinkedExpressAdap
   const { add: noteRequest } = app.get(RequestLogRecorder, { strict: false });
   app.use(contextMiddleware(logger, metrics, app.get(Tracing), noteRequest));
   setUpConnectionLimits(app, logger, metrics);
+  setUpCors(app, adapter);
   app.useGlobalFilters(new AppErrorFilter(adapter, logger, app.get(StoreFailures)));
   setUpOpenApi(app);
   setUpConsole(app);

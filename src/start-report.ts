@@ -67,6 +67,7 @@ function partsOf(config: AppConfig): readonly string[] {
     metrics_token: config.METRICS_TOKEN,
     metrics_port: config.METRICS_PORT,
     trusted_proxies: config.TRUST_PROXY.length > 0 || undefined,
+    cors_origins: config.CORS_ORIGINS.length > 0 || undefined,
     egress_proxy: config.EGRESS_PROXY,
     egress_ca: config.EGRESS_CA_FILE,
     egress_allow: config.EGRESS_ALLOW.length > 0 || undefined,

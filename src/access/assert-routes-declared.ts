@@ -1,7 +1,13 @@
-import type { INestApplication, Type } from '@nestjs/common';
-import { METHOD_METADATA } from '@nestjs/common/constants.js';
+import { type INestApplication, RequestMethod, type Type } from '@nestjs/common';
+import { METHOD_METADATA, PATH_METADATA } from '@nestjs/common/constants.js';
 import { ModulesContainer } from '@nestjs/core';
-import { ANY_CALLER, REQUIRED_SCOPE, PUBLIC_ROUTE } from './route-access.decorators.js';
+import { ANY_CALLER, API_KEY_ONLY, REQUIRED_SCOPE, PUBLIC_ROUTE } from './route-access.decorators.js';
+
+/** A method and a path in the syntax of path-to-regexp. */
+export interface RouteAddress {
+  readonly method: string;
+  readonly path: string;
+}
 
 /** A handler of a controller, with what it declares about its callers. */
 export interface DeclaredRoute {
@@ -14,6 +20,8 @@ export interface DeclaredRoute {
   readonly isPublic: boolean;
   /** Needs a key or a token, and no scope. */
   readonly isForAnyCaller: boolean;
+  readonly isForKeysOnly: boolean;
+  readonly addresses: readonly RouteAddress[];
 }
 
 /** Stops the start when a route says neither which scope it needs nor that it is public. */
@@ -51,8 +59,29 @@ function routesOf(controller: Type): readonly DeclaredRoute[] {
       scope: typeof scope === 'string' ? scope : undefined,
       isPublic: isPublicClass || Reflect.hasMetadata(PUBLIC_ROUTE, handler),
       isForAnyCaller: Reflect.hasMetadata(ANY_CALLER, handler),
+      isForKeysOnly: Reflect.hasMetadata(API_KEY_ONLY, handler),
+      addresses: addressesOf(controller, handler),
     };
   });
+}
+
+/** A controller may have several paths, which apply to all of its handlers. */
+function addressesOf(controller: Type, handler: object): readonly RouteAddress[] {
+  const method = RequestMethod[Number(Reflect.getMetadata(METHOD_METADATA, handler))] ?? '';
+  const own = textsOf(PATH_METADATA, handler);
+  return textsOf(PATH_METADATA, controller).flatMap((base) =>
+    own.map((path) => ({ method, path: joined(base, path) })),
+  );
+}
+
+function joined(...paths: readonly string[]): string {
+  return `/${paths.flatMap((path) => path.split('/').filter(Boolean)).join('/')}`;
+}
+
+function textsOf(key: string, target: object): readonly string[] {
+  const value: unknown = Reflect.getMetadata(key, target);
+  const texts: readonly unknown[] = Array.isArray(value) ? Array.from(value) : [value];
+  return texts.map((text) => (typeof text === 'string' ? text : ''));
 }
 
 function isClass(value: unknown): value is Type {

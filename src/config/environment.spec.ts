@@ -79,6 +79,11 @@ describe('reading', () => {
     ['PORT', '65535', 65_535],
     ['DATABASE_POOL_SIZE', '1', 1],
     ['LOG_LEVEL', 'silent', 'silent'],
+    [
+      'CORS_ORIGINS',
+      'https://app.example.com, http://localhost:3000,app://obsidian.md',
+      ['https://app.example.com', 'http://localhost:3000', 'app://obsidian.md'],
+    ],
     ['EGRESS_ALLOW', ' 10.0.0.0/8, models.internal:8080 ,', ['10.0.0.0/8', 'models.internal:8080']],
     ['TOLLGATE_ENCRYPTION_KEYS_PREVIOUS', `${KEY},${'0f'.repeat(32)}`, [KEY, '0f'.repeat(32)]],
     [

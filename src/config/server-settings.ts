@@ -1,4 +1,5 @@
 import { IsIn, IsInt, IsString, Matches, Max, Min, ValidateBy } from 'class-validator';
+import { isWebOrigin } from '../common/http/origin.js';
 import { ToList, ToNumber } from '../common/validation/conversion.decorators.js';
 import { RedisSettings } from './redis-settings.js';
 import { OptionalSetting } from './setting.decorators.js';
@@ -45,6 +46,14 @@ export class ServerSettings extends RedisSettings {
   )
   readonly TRUST_PROXY: readonly string[] = [];
 
+  /** Pages that may call models, files and other API of providers, as browsers spell their origin. */
+  @ToList()
+  @ValidateBy(
+    { name: 'isOrigin', validator: { validate: isOrigin } },
+    { each: true, message: '$property must list exact origins, as https://app.example.com' },
+  )
+  readonly CORS_ORIGINS: readonly string[] = [];
+
   /** Prometheus metrics (and documentation, where DOCS says so) on a port of their own, and on that one only. */
   @OptionalSetting()
   @ToNumber()
@@ -72,6 +81,13 @@ export class ServerSettings extends RedisSettings {
   get listenHost(): string {
     return this.HOST ?? (this.NODE_ENV === 'production' ? ALL_INTERFACES : THIS_MACHINE);
   }
+}
+
+/** Of desktop programs, phones and extensions: `app://obsidian.md`. */
+const OWN_SCHEME = /^(?!https?:)[a-z][a-z0-9+.-]*:\/\/[a-z0-9._-]+(?::\d+)?$/;
+
+function isOrigin(text: unknown): boolean {
+  return typeof text === 'string' && !text.includes('*') && (isWebOrigin(text) || OWN_SCHEME.test(text));
 }
 
 /** What is wrong with settings that are each right for themselves. */

@@ -93,23 +93,25 @@ export class LinkedExpressAdapter extends ExpressAdapter {
 
   /** Methods that the address accepts: for `405` and its `Allow` header. Empty for an unknown address. */
   methodsOf(path: string): readonly string[] {
+    return [...new Set(this.routesAt(path).map(({ method }) => method))].sort();
+  }
+
+  /** The routes that match the path, with their patterns. */
+  routesAt(path: string): readonly OfferedRoute[] {
     const app: Express = this.getInstance();
-    const methods = new Set<string>();
-    for (const layer of app.router.stack) {
-      if (layer.route === undefined || !matches(layer, path)) continue;
-      for (const handler of layer.route.stack) methods.add(handler.method.toUpperCase());
-    }
-    return [...methods].sort();
+    return app.router.stack.filter((layer) => layer.route !== undefined && matches(layer, path)).flatMap(routesOf);
   }
 
   /** All routes, for the error about an operation that is not there. */
   offered(): readonly OfferedRoute[] {
     const app: Express = this.getInstance();
-    return app.router.stack.flatMap(({ route }) => {
-      if (route === undefined) return [];
-      return route.stack.map(({ method }) => ({ method: method.toUpperCase(), path: String(route.path) }));
-    });
+    return app.router.stack.flatMap(routesOf);
   }
+}
+
+function routesOf({ route }: Express['router']['stack'][number]): readonly OfferedRoute[] {
+  if (route === undefined) return [];
+  return route.stack.map(({ method }) => ({ method: method.toUpperCase(), path: String(route.path) }));
 }
 
 /** Starts the requests that arrive in one turn of the event loop together. */

@@ -1,4 +1,5 @@
 import { throwIfInvalid, fieldError, type ErrorDetail, GatewayError } from '../../common/errors/gateway.error.js';
+import { isWebOrigin } from '../../common/http/origin.js';
 import { assertIdentityFields } from '../../identity/config/identity-config.checks.js';
 import type { IdentityFields } from '../../identity/config/identity-config.js';
 import { foldHeaderName } from '../../identity/headers/header-names.js';
@@ -135,11 +136,8 @@ export function valueProblem(value: unknown): string | undefined {
 
 export function originProblems(origins: readonly string[]): readonly ErrorDetail[] {
   return origins.flatMap((origin, index) =>
-    isOrigin(origin) ? [] : [fieldError(`allowed_origins.${index}`, 'must be an origin, as https://app.example.com')],
+    isWebOrigin(origin)
+      ? []
+      : [fieldError(`allowed_origins.${index}`, 'must be an origin, as https://app.example.com')],
   );
-}
-
-/** As a browser spells it: scheme, host, port, and nothing else. */
-function isOrigin(text: string): boolean {
-  return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 }

@@ -1,0 +1,4 @@
+/** As a browser spells it: scheme, host, port where it is not the usual one, and nothing else. */
+export function isWebOrigin(text: string): boolean {
+  return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+}
