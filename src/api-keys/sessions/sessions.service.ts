@@ -11,7 +11,7 @@ import { publicIdOf } from '../api-key-format.js';
 import type { AdminToken } from '../admin-token.verifier.js';
 import type { Caller } from '../authenticator.js';
 import { keyInvalid, readCredentials } from '../credentials.js';
-import { namedOrganisation } from '../named-organisation.js';
+import { namedOrganisation } from '../tenant.guard.js';
 import type { PersonGrant } from './person-grants.js';
 import { SessionAuthenticator } from './session-authenticator.js';
 import { readSessionCookie } from './session-cookie.js';
