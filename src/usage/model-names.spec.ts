@@ -35,6 +35,18 @@ describe('canonicalModel', () => {
       ],
     ],
     ['local', 'bm25', ['bm25', 'anything', '']],
+    [
+      'vertex',
+      'claude-opus-4-6',
+      [
+        'Claude-Opus-4-6',
+        'anthropic/claude-opus-4-6',
+        'publishers/anthropic/models/claude-opus-4-6',
+        'ANTHROPIC/claude-opus-4-6@default ',
+      ],
+    ],
+    ['vertex', 'gemini-2.5-flash', ['google/gemini-2.5-flash', 'publishers/google/models/gemini-2.5-flash@latest']],
+    ['vertex', 'meta/llama-4', ['meta/llama-4', 'publishers/meta/models/llama-4']],
   ])('folds the model name of %s: %s', (provider, canonical, spellings) => {
     expect(spellings.map((spelling) => canonicalModel(provider, spelling))).toEqual(spellings.map(() => canonical));
   });
@@ -47,6 +59,9 @@ describe('canonicalModel', () => {
     ['bedrock', ARN, 'arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/cohere.rerank-v3-5:0'],
     ['azure-ai', 'our-reranker', 'our-reranker-2'],
     ['azure-ai', 'cohere', 'cohere.'],
+    ['vertex', 'claude-sonnet-4-5', 'claude-sonnet-4-5@20250929'],
+    ['vertex', 'google/claude-x', 'claude-x'],
+    ['vertex', 'meta/gemini-x', 'gemini-x'],
   ])('%s: keeps %j and %j apart', (provider, one, other) => {
     expect(canonicalModel(provider, one)).not.toBe(canonicalModel(provider, other));
   });

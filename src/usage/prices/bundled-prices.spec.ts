@@ -94,6 +94,19 @@ describe('the bundled prices', () => {
     expect(cost).toBe((1005n * NANO) / 100n);
   });
 
+  it.each([
+    ['anthropic', 'claude-sonnet-4-5-20250929', ['claude-sonnet-4-5@20250929', 'anthropic/claude-sonnet-4-5@20250929']],
+    ['anthropic', 'claude-opus-4-6', ['publishers/anthropic/models/claude-opus-4-6', 'claude-opus-4-6@20260101']],
+    ['gemini', 'gemini-2.5-pro', ['gemini-2.5-pro', 'google/gemini-2.5-pro']],
+  ] as const)('of %s for %s count at Vertex too, by its names', (provider, model, names) => {
+    const shown = (prices: readonly Price[]): readonly string[] =>
+      prices.map(({ unit, mode, minInputTokens, price }) => [unit, mode, minInputTokens, price].join(' ')).sort();
+    const own = shown(book.pricesFor(provider, model, AT));
+    expect(own.length).toBeGreaterThan(1);
+    for (const name of names) expect(shown(book.pricesFor('vertex', name, AT))).toEqual(own);
+    expect(book.pricesFor('vertex', 'meta/llama-4', AT)).toEqual([]);
+  });
+
   it('gives a version its own prices where it has some', () => {
     const old = book.pricesFor('openai', 'gpt-4o-2024-05-13', AT);
     expect(costOf({ input: 1_000_000n }, old)).toBe(5n * NANO);

@@ -5,15 +5,23 @@ import type { ProviderSlug } from '../../upstream/providers/provider.types.js';
 const AT_VERTEX: ReadonlySet<ProviderSlug> = new Set(['anthropic', 'gemini']);
 
 /** The rows of models that another provider sells too, and the same rows for that provider. */
-export function withResold<Row extends { readonly provider: ProviderSlug; readonly id?: string }>(
-  rows: readonly Row[],
-): readonly Row[] {
+export function withResold<
+  Row extends { readonly provider: ProviderSlug; readonly model: string; readonly id?: string },
+>(rows: readonly Row[]): readonly Row[] {
   return [...rows, ...rows.filter(({ provider }) => AT_VERTEX.has(provider)).map(atVertex)];
 }
 
-function atVertex<Row extends { readonly id?: string }>(row: Row): Row {
-  const { id } = row;
-  return { ...row, provider: 'vertex', ...(id !== undefined && { id: idAtVertex(id) }) };
+/** As Google writes the version of a model: behind an `@`. */
+const DATE = /-(?=20\d{6}$)/;
+
+function atVertex<Row extends { readonly model: string; readonly id?: string }>(row: Row): Row {
+  const { id, model } = row;
+  return {
+    ...row,
+    provider: 'vertex',
+    model: model.replace(DATE, '@'),
+    ...(id !== undefined && { id: idAtVertex(id) }),
+  };
 }
 
 /** The same for the same row, since the ledger names it. A UUID of version 8. */

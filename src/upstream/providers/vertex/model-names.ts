@@ -3,8 +3,9 @@ import type { ModelName, ModelNames } from '../provider.types.js';
 /** A model with its publisher, as Google's addresses have it, or as OpenAI's form of the API has it. */
 const PUBLISHED = /^(?:publishers\/)?(?<publisher>[a-z0-9-]+)\/(?:models\/)?(?<name>[^/]+)$/i;
 const OF_ANTHROPIC = /^claude-/i;
+/** Other words for no version. */
+const NO_VERSION = /@(?:default|latest)$/;
 const VERSION = /@(?<version>[^@]*)$/;
-const DATE = /^\d{8}$/;
 
 interface PublishedModel {
   readonly publisher: string;
@@ -32,15 +33,14 @@ export const vertexModelNames: ModelNames = {
     const own = canonicalName(name);
     const version = VERSION.exec(own)?.groups?.['version'];
     if (version === undefined) return [[plain(own)]];
-    const model = own.slice(0, -version.length - 1);
-    const dated = DATE.test(version) ? [[plain(`${model}-${version}`)]] : [];
-    return [[plain(own)], ...dated, [plain(model)]];
+    return [[plain(own)], [plain(own.slice(0, -version.length - 1))]];
   },
 };
 
 function canonicalName(model: string): string {
   const { publisher, name } = publishedModel(model);
-  return publishedModel(name).publisher === publisher ? name : `${publisher}/${name}`;
+  const plainName = name.replace(NO_VERSION, '');
+  return publishedModel(plainName).publisher === publisher ? plainName : `${publisher}/${plainName}`;
 }
 
 function plain(text: string): ModelName {
