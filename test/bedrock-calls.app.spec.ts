@@ -192,6 +192,36 @@ describe('a stream that fails', () => {
   });
 });
 
+describe('a count of tokens', () => {
+  const COUNT = '{"input":{"converse":{"messages":[{"role":"user","content":[{"text":"Hi \\u00e9"}]}]}}}';
+  const path = `${PATH}/count-tokens`;
+  beforeEach(() => gateway.provider.replyWith(text('{"inputTokens": 7}', 'application/json')));
+
+  it('passes signed and byte for byte, and is free', async () => {
+    // Not a call that a limit could count.
+    await gateway.limit({ type: 'tokens', credit_limit: 1 });
+    const answer = await post(path, COUNT);
+    expect([answer.status, answer.text]).toEqual([200, '{"inputTokens": 7}']);
+    const call = onlyCall(gateway.provider);
+    expect([call.path, call.body, isSigned(call)]).toEqual([path, COUNT, true]);
+    expect(await gateway.books.ledger(0)).toEqual([]);
+  });
+
+  it('names its virtual key before its model', async () => {
+    const { 'x-gateway-virtual-key': _left, ...headers } = headersOf();
+    const named = `/model/${encodeURIComponent(`@${slug}/${MODEL}`)}/count-tokens`;
+    const answer = await send(gateway.app.url + named, { headers, body: COUNT });
+    expect([answer.status, answer.headers['x-gateway-model']]).toEqual([200, MODEL]);
+    expect(onlyCall(gateway.provider).path).toBe(path);
+  });
+
+  it('is refused where the provider has none', async () => {
+    const answer = await post(path, COUNT, { 'x-gateway-virtual-key': gateway.cohere });
+    expect([answer.status, jsonOf(answer)['message']]).toEqual([400, expect.stringContaining('bedrock')]);
+    expect(gateway.provider.calls).toHaveLength(0);
+  });
+});
+
 describe('a call of InvokeModel', () => {
   const ASKED =
     '{"anthropic_version":"bedrock-2023-05-31","max_tokens":50,"messages":[{"role":"user","content":"Hi"}]}';
@@ -324,7 +354,7 @@ describe('an error of the gateway', () => {
     ],
     [
       'an operation that is not offered',
-      `${PATH}/count-tokens`,
+      `${PATH}/async-invoke`,
       BODY,
       {},
       [404, 'ResourceNotFoundException', 'operation_not_offered'],

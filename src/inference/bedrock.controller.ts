@@ -8,7 +8,7 @@ import { MeteredByBound, ProviderRoute } from '../gateway/provider-route.decorat
 import { AWS_EVENTS } from '../upstream/streams/aws-events.js';
 import { BedrockErrorResponse } from './bedrock-error.response.js';
 import type { Dialect } from './dialects/dialect.types.js';
-import { bedrockConverse } from './dialects/bedrock/converse.dialect.js';
+import { bedrockConverse, bedrockTokenCount } from './dialects/bedrock/converse.dialect.js';
 import { bedrockInvoke } from './dialects/bedrock/invoke.dialect.js';
 import { InferenceService } from './inference.service.js';
 
@@ -16,14 +16,16 @@ const ANY = { type: 'object', additionalProperties: true } as const;
 const UNCHANGED = "Bedrock's answer, unchanged.";
 const EVENTS = { [AWS_EVENTS]: { schema: { type: 'string', format: 'binary' } } };
 
-const ModelCall = (path: string, { members }: Pick<Dialect, 'members'>): MethodDecorator =>
+const ModelCall = (path: string, relayed: Pick<Dialect, 'members'>): MethodDecorator =>
+  applyDecorators(Relayed(path, relayed), MeteredByBound());
+
+const Relayed = (path: string, { members }: Pick<Dialect, 'members'>): MethodDecorator =>
   applyDecorators(
     Post(path),
     HttpCode(200),
     ProviderRoute('completions.write'),
     ReadsMembers(members),
     OctetsBody(),
-    MeteredByBound(),
     ApiParam({
       name: 'model',
       description: 'The id or ARN of a model, `@slug/` before it for a virtual key, or the name of a model route.',
@@ -65,6 +67,14 @@ export class BedrockController {
   @ApiOkResponse({ description: UNCHANGED, content: EVENTS })
   streamBedrockModel(@Req() request: Request, @Res() response: Response): Promise<void> {
     return this.run(bedrockInvoke, true, request, response);
+  }
+
+  /** Counts the tokens of a request of either format. */
+  @Relayed('model/:model/count-tokens', bedrockTokenCount)
+  @ApiOkResponse({ description: UNCHANGED, content: { 'application/json': { schema: ANY } } })
+  countBedrockTokens(@Req() request: Request, @Res() response: Response): Promise<void> {
+    const context = providerContextOf(request, response);
+    return this.inference.runFree(bedrockTokenCount, context, membersOf(request), response);
   }
 
   private run(dialect: Dialect, isStream: boolean, request: Request, response: Response): Promise<void> {

@@ -90,6 +90,7 @@ export type DialectSlug =
   | 'anthropic-messages'
   | 'bedrock-converse'
   | 'bedrock-invoke'
+  | 'bedrock-token-count'
   | 'gemini'
   | 'gemini-token-count'
   | 'gemini-embeddings';

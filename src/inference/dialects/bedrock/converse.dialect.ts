@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../common/json/read.js';
 import type { UsageEstimate } from '../../../gateway/billable-use.js';
 import type { Counts } from '../../../usage/units.js';
 import { AnswerMeter } from '../answer-meter.js';
-import type { Dialect, InferenceCall, InferenceFacts } from '../dialect.types.js';
+import type { Dialect, InferenceCall, InferenceFacts, RelayedRequest } from '../dialect.types.js';
 import { type CapPath, readCapAt, withCapAt } from '../nested-caps.js';
 import { outputBound } from '../output-bound.js';
 import { readModel, readSwitch } from '../read-facts.js';
@@ -50,6 +50,15 @@ export const bedrockConverse: Dialect = {
       toText: (name, payload) => `{${JSON.stringify(name)}:${payload.toString()}}`,
       isTranslated,
     }),
+};
+
+/** Counts the tokens of a request of Converse or InvokeModel: free. Source: the API reference of CountTokens, read 2026-11-28. */
+export const bedrockTokenCount: RelayedRequest = {
+  slug: 'bedrock-token-count',
+  endpoint: 'converse',
+  uses: [],
+  members: new Set(),
+  headersOf: bedrockHeaders,
 };
 
 /** What AWS's clients say about a call in headers: guardrails, traces, the latency that they want. */

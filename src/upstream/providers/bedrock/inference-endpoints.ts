@@ -26,6 +26,7 @@ export const BEDROCK_DIALECTS = {
   'anthropic-messages': (_model, options) => unlessConverse(options, '/anthropic/v1/messages'),
   'bedrock-converse': (model, _options, isStream) => `${pathOf(model)}/converse${isStream ? '-stream' : ''}`,
   'bedrock-invoke': (model, _options, isStream) => `${pathOf(model)}/invoke${isStream ? '-with-response-stream' : ''}`,
+  'bedrock-token-count': (model) => `${pathOf(model)}/count-tokens`,
 } satisfies Partial<Record<DialectSlug, DialectPath<EndpointOptions>>>;
 
 /** Chats and messages are translated instead. */
