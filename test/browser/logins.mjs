@@ -32,7 +32,6 @@ export const logins = [
   {
     title: 'A member of a workspace sees that workspace only, and works elsewhere by another log-in',
     run: async ({ tabs, page: address, url, ask, nextUser }) => {
-      await ask('/v1/workspaces', { name: 'Search team', slug: 'search' });
       await ask('/v1/api-keys', {
         name: 'key of the whole organisation',
         level: 'organisation',
@@ -54,6 +53,57 @@ export const logins = [
       await page.getByRole('link', { name: 'Audit log' }).waitFor();
     },
   },
+  ...[
+    { who: 'of one workspace', groups: ['leads'], place: undefined },
+    { who: 'of an organisation', groups: ['admins'], place: 'Search team (search)' },
+  ].map(({ who, groups, place }) => ({
+    title: `An administrator ${who} without a key makes a virtual key, an MCP server, a limit, a key and a webhook`,
+    run: async ({ tabs, page: address, nextUser }) => {
+      nextUser({ sub: groups[0], groups });
+      const page = await logInAtProvider(tabs, `${address}/providers`);
+      const form = page.getByRole('dialog');
+      const begin = async (link, button, name) => {
+        await page.getByRole('link', { name: link, exact: true }).click();
+        await page.getByRole('button', { name: button }).click();
+        await form.getByLabel('Name', { exact: true }).fill(name);
+        if (place === undefined) assert.equal(await form.getByLabel('Workspace').count(), 0);
+        else await form.getByLabel('Workspace').selectOption(place);
+      };
+      await begin('Providers', 'New virtual key', `Key of ${who}`);
+      await form.getByLabel('Provider', { exact: true }).selectOption('local');
+      await form.getByRole('button', { name: 'Save and test' }).click();
+      await form.getByText('The provider accepts the key.').waitFor();
+      await form.getByRole('button', { name: 'Done' }).click();
+      await begin('MCP servers', 'New server', `Server of ${who}`);
+      await form.getByLabel('Address of the server').fill('http://127.0.0.1:9/mcp');
+      await form.getByRole('button', { name: 'Save and test' }).click();
+      await form.getByText(/^The test failed: \S/).waitFor();
+      await form.getByRole('button', { name: 'Done' }).click();
+      await begin('Limits', 'New limit', `Limit of ${who}`);
+      await form.getByLabel('Cap in dollars').fill('100');
+      if (place !== undefined) {
+        await form.getByLabel('Workspace').selectOption('');
+        await form.getByRole('button', { name: 'Create limit' }).click();
+        await form.getByText('Choose the workspace whose calls the limit counts.').waitFor();
+        await form.getByLabel('Workspace').selectOption(place);
+      }
+      await form.getByRole('button', { name: 'Create limit' }).click();
+      await page.getByRole('link', { name: `Limit of ${who}` }).waitFor();
+      await begin('API keys', 'New key', `API key of ${who}`);
+      await form.getByRole('button', { name: 'Create key' }).click();
+      await form.getByText('Copy the key now').waitFor();
+      await form.getByRole('button', { name: 'Close' }).click();
+      await page
+        .getByRole('row', { name: `API key of ${who}` })
+        .getByText('a workspace')
+        .waitFor();
+      await page.getByRole('link', { name: 'Settings' }).click();
+      await page.getByLabel('Address of the new webhook').fill(`https://example.com/${groups[0]}`);
+      if (place !== undefined) await page.getByLabel('Workspace', { exact: true }).selectOption(place);
+      await page.getByRole('button', { name: 'Add webhook for all events' }).click();
+      await page.getByLabel('Secret of the webhook', { exact: true }).waitFor();
+    },
+  })),
   {
     title: 'A person whose groups have no role sees why, and gets no session',
     run: async ({ tabs, page: address, nextUser }) => {

@@ -42,7 +42,13 @@ try {
   gateway = await runGateway({
     EGRESS_ALLOW: '127.0.0.1',
     PORT: String(port),
-    ...logins.settings(publicUrl, ['owners=owner@default', 'team=member@default/search', 'team=auditor@default']),
+    ...logins.settings(publicUrl, [
+      'owners=owner@default',
+      'team=member@default/search',
+      'team=auditor@default',
+      'leads=admin@default/search',
+      'admins=admin@default',
+    ]),
     ...(process.env.DATABASE_URL && services()),
   });
   const context = await prepare(await gateway.started);
@@ -90,6 +96,7 @@ function services() {
 
 async function prepare({ url, adminKey, ask }) {
   const page = `${url}/console`;
+  await ask('/v1/workspaces', { name: 'Search team', slug: 'search' });
   const keyWith = async (scopes, name = 'a key') =>
     (await ask('/v1/api-keys', { name, level: 'organisation', scopes })).key;
   const call = (key, body) =>

@@ -9,6 +9,7 @@ import { ErrorNote } from '../components/states';
 import { Button } from '../components/ui/button';
 import { Dialog } from '../components/ui/dialog';
 import { Field, Input, Select } from '../components/ui/field';
+import { inWorkspace, WorkspaceField } from '../components/workspace-field';
 import { useLogin } from '../lib/login-context';
 import { KeySnippets } from './key-snippets';
 
@@ -44,6 +45,7 @@ const schema = z.object({
   preset: z.string(),
   days: z.enum(['30', '90', '365', 'never']),
   virtualKey: z.string(),
+  workspace: z.string(),
 });
 
 export function NewKey({ onClose }: { readonly onClose: () => void }) {
@@ -51,19 +53,19 @@ export function NewKey({ onClose }: { readonly onClose: () => void }) {
   const queries = useQueryClient();
   const form = useForm({
     resolver: zodResolver(schema),
-    defaultValues: { name: '', preset: 'app', days: '90' as const, virtualKey: '' },
+    defaultValues: { name: '', preset: 'app', days: '90' as const, virtualKey: '', workspace: '' },
   });
   const virtualKeys = useQuery({
     ...listVirtualKeysOptions({ query: { page_size: 100 } }),
     enabled: may('virtual_keys.list'),
   });
   const created = useMutation({
-    mutationFn: async ({ name, preset, days, virtualKey }: z.output<typeof schema>) => {
+    mutationFn: async ({ name, preset, days, virtualKey, workspace }: z.output<typeof schema>) => {
       const scopes = scopesOf(preset, caller.scopes.filter(isScope));
       const body = {
         name,
         scopes,
-        level: 'organisation' as const,
+        ...placeOf(caller.workspace_id ?? workspace),
         expires_at: days === 'never' ? null : Math.floor(Date.now() / 1_000) + Number(days) * DAY_SECONDS,
         ...(virtualKey !== '' && { default_virtual_key: virtualKey }),
       };
@@ -98,6 +100,11 @@ export function NewKey({ onClose }: { readonly onClose: () => void }) {
             </Select>
           )}
         </Field>
+        <WorkspaceField
+          input={form.register('workspace')}
+          shared="None: a key of the whole organisation"
+          hint="A key of a workspace sees and uses what belongs to it."
+        />
         <div className="grid gap-4 sm:grid-cols-2">
           <Field label="Ends">
             {(tie) => (
@@ -135,6 +142,11 @@ export function NewKey({ onClose }: { readonly onClose: () => void }) {
       </form>
     </Dialog>
   );
+}
+
+/** @param workspace id or slug; empty: the whole organisation */
+function placeOf(workspace: string) {
+  return { level: workspace === '' ? 'organisation' : 'workspace', ...inWorkspace(workspace) } as const;
 }
 
 /** A key grants no more than its maker has. */

@@ -7,6 +7,8 @@ import { ErrorNote } from '../components/states';
 import { Button } from '../components/ui/button';
 import { Dialog } from '../components/ui/dialog';
 import { Field, Input, Select } from '../components/ui/field';
+import { inWorkspace, WorkspaceField } from '../components/workspace-field';
+import { useLogin } from '../lib/login-context';
 import { LimitPreview } from './limit-preview';
 
 const CONDITIONS = ['model', 'provider', 'virtual_key', 'api_key', 'workspace_id', 'endpoint'] as const;
@@ -21,13 +23,22 @@ const schema = z.object({
   value: z.string().min(1, 'Name a value, or * for all.'),
   group: z.enum(GROUPS),
   enforcement: z.enum(['strict', 'monitor']),
+  workspace: z.string(),
+});
+
+/** Only a key may make limits of the whole organisation. */
+const placedSchema = schema.refine(({ workspace }) => workspace !== '', {
+  path: ['workspace'],
+  message: 'Choose the workspace whose calls the limit counts.',
 });
 
 /** Makes a limit, and shows beside it what it would have done to the calls of the last days. */
 export function NewLimit({ onClose }: { readonly onClose: () => void }) {
   const queries = useQueryClient();
+  const { caller } = useLogin();
+  const mustPlace = caller.type !== 'api_key' && caller.workspace_id === null;
   const form = useForm({
-    resolver: zodResolver(schema),
+    resolver: zodResolver(mustPlace ? placedSchema : schema),
     defaultValues: {
       name: '',
       type: 'cost' as const,
@@ -37,13 +48,15 @@ export function NewLimit({ onClose }: { readonly onClose: () => void }) {
       value: '*',
       group: 'api_key' as const,
       enforcement: 'monitor' as const,
+      workspace: '',
     },
   });
   const created = useMutation({
-    mutationFn: ({ condition, value, group, reset, ...rest }: z.output<typeof schema>) =>
+    mutationFn: ({ condition, value, group, reset, workspace, ...rest }: z.output<typeof schema>) =>
       createUsageLimit({
         body: {
           ...rest,
+          ...inWorkspace(workspace),
           conditions: [{ key: condition, value }],
           group_by: [{ key: group }],
           periodic_reset: reset === 'never' ? null : reset,
@@ -74,6 +87,11 @@ export function NewLimit({ onClose }: { readonly onClose: () => void }) {
         <Field label="Name" error={errors.name?.message}>
           {(tie) => <Input {...tie} {...form.register('name')} placeholder="Monthly budget of each application" />}
         </Field>
+        <WorkspaceField
+          input={form.register('workspace')}
+          shared={mustPlace ? undefined : 'All workspaces'}
+          error={errors.workspace?.message}
+        />
         <div className="grid gap-4 sm:grid-cols-3">
           <Field label="Counts">
             {(tie) => (

@@ -7,6 +7,7 @@ import { ErrorNote } from '../components/states';
 import { Button } from '../components/ui/button';
 import { Dialog } from '../components/ui/dialog';
 import { Field, Input, Select } from '../components/ui/field';
+import { inWorkspace, WorkspaceField } from '../components/workspace-field';
 
 const METHODS = {
   none: 'nothing',
@@ -23,20 +24,22 @@ const schema = z.object({
     .or(z.literal('')),
   url: z.url({ protocol: /^https?$/, message: 'Where does the server answer?' }),
   method: z.enum(['none', 'claims_header', 'jwt_header', 'bearer']),
+  workspace: z.string(),
 });
 
 export function NewMcpServer({ onClose }: { readonly onClose: () => void }) {
   const queries = useQueryClient();
   const form = useForm({
     resolver: zodResolver(schema),
-    defaultValues: { name: '', slug: '', url: '', method: 'none' as const },
+    defaultValues: { name: '', slug: '', url: '', method: 'none' as const, workspace: '' },
   });
   const created = useMutation({
-    mutationFn: async ({ name, slug, url, method }: z.output<typeof schema>) => {
+    mutationFn: async ({ name, slug, url, method, workspace }: z.output<typeof schema>) => {
       const { data } = await createMcpServer({
         body: {
           name,
           url,
+          ...inWorkspace(workspace),
           ...(slug !== '' && { slug }),
           ...(method !== 'none' && { user_identity_forwarding: { method } }),
         },
@@ -96,6 +99,7 @@ export function NewMcpServer({ onClose }: { readonly onClose: () => void }) {
             </Select>
           )}
         </Field>
+        <WorkspaceField input={form.register('workspace')} shared="All workspaces may use it" />
         {created.isError && <ErrorNote error={created.error} />}
         <footer className="flex justify-end gap-2">
           <Button onClick={onClose}>Cancel</Button>

@@ -9,6 +9,7 @@ import { ErrorNote } from '../components/states';
 import { Button } from '../components/ui/button';
 import { Dialog } from '../components/ui/dialog';
 import { Field, Input, Select, TextArea } from '../components/ui/field';
+import { inWorkspace, WorkspaceField } from '../components/workspace-field';
 import { useLogin } from '../lib/login-context';
 
 /** What the form asks for beside the key. Providers with more options are set up through the API. */
@@ -50,6 +51,7 @@ const schema = z
     baseUrl: z.string(),
     project: z.string(),
     location: z.string(),
+    workspace: z.string(),
   })
   .refine(({ provider, key, reference }) => KEY_OPTIONAL.has(provider) || key !== '' || reference !== '', {
     path: ['key'],
@@ -89,6 +91,7 @@ export function NewVirtualKey({ onClose }: { readonly onClose: () => void }) {
       baseUrl: '',
       project: '',
       location: '',
+      workspace: '',
     },
   });
   const created = useMutation({
@@ -96,7 +99,13 @@ export function NewVirtualKey({ onClose }: { readonly onClose: () => void }) {
       const { name, slug } = values;
       const [known] = PROVIDERS.find(([id]) => id === values.provider) ?? [];
       if (known === undefined) throw new Error('There is no such provider.');
-      const body = { name, provider: known, ...(slug !== '' && { slug }), ...credentialOf(values) };
+      const body = {
+        name,
+        provider: known,
+        ...(slug !== '' && { slug }),
+        ...inWorkspace(values.workspace),
+        ...credentialOf(values),
+      };
       const { data } = await createVirtualKey({ body, throwOnError: true });
       return (await testVirtualKey({ path: { ref: data.id }, body: {}, throwOnError: true })).data;
     },
@@ -150,6 +159,7 @@ export function NewVirtualKey({ onClose }: { readonly onClose: () => void }) {
             {(tie) => <Input {...tie} {...form.register('slug')} />}
           </Field>
         </div>
+        <WorkspaceField input={form.register('workspace')} shared="All workspaces may use it" />
         {asks(provider) === 'address' && (
           <Field
             label="Address of the server"

@@ -1,5 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
+import { useForm } from 'react-hook-form';
 import { listWebhookDeliveriesOptions, listWebhooksOptions } from '../api/@tanstack/react-query.gen';
 import { createWebhook, deleteWebhook, redeliverWebhook, testWebhook } from '../api/sdk.gen';
 import type { WebhookDelivery, WebhookEndpoint } from '../api/types.gen';
@@ -11,7 +12,8 @@ import { Badge, type Tone } from '../components/ui/badge';
 import { Button } from '../components/ui/button';
 import { Card } from '../components/ui/card';
 import { Dialog } from '../components/ui/dialog';
-import { Input } from '../components/ui/field';
+import { Field, Input } from '../components/ui/field';
+import { inWorkspace, WorkspaceField } from '../components/workspace-field';
 import { dateTime, fromNow } from '../lib/format';
 import { useLogin } from '../lib/login-context';
 
@@ -74,35 +76,33 @@ export function Webhooks() {
 
 function NewWebhook() {
   const queries = useQueryClient();
-  const [url, setUrl] = useState('');
+  const form = useForm({ defaultValues: { url: '', workspace: '' } });
   const created = useMutation({
-    mutationFn: async () =>
-      (await createWebhook({ body: { url: url.trim(), events: ['*'] }, throwOnError: true })).data,
+    mutationFn: async ({ url, workspace }: { readonly url: string; readonly workspace: string }) => {
+      const body = { url: url.trim(), events: ['*' as const], ...inWorkspace(workspace) };
+      return (await createWebhook({ body, throwOnError: true })).data;
+    },
     onSuccess: async () => {
-      setUrl('');
+      form.reset();
       await queries.invalidateQueries();
     },
   });
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    created.mutate();
-  };
   return (
-    <form onSubmit={submit} className="space-y-3 border-t border-line p-4">
-      <div className="flex flex-wrap gap-2">
-        <Input
-          aria-label="Address of the new webhook"
-          placeholder="https://example.com/hook"
-          type="url"
-          className="w-72 max-w-full"
-          required
-          value={url}
-          onChange={({ target }) => setUrl(target.value)}
-        />
-        <Button type="submit" disabled={created.isPending}>
-          Add webhook for all events
-        </Button>
+    <form
+      className="space-y-3 border-t border-line p-4"
+      onSubmit={(event) => void form.handleSubmit((values) => created.mutate(values))(event)}
+    >
+      <div className="grid gap-3 sm:grid-cols-2">
+        <Field label="Address of the new webhook">
+          {(tie) => (
+            <Input {...tie} {...form.register('url')} placeholder="https://example.com/hook" type="url" required />
+          )}
+        </Field>
+        <WorkspaceField input={form.register('workspace')} shared="Events of all workspaces" />
       </div>
+      <Button type="submit" disabled={created.isPending}>
+        Add webhook for all events
+      </Button>
       {created.isError && <ErrorNote error={created.error} />}
       {created.isSuccess && (
         <>
