@@ -2,6 +2,7 @@ import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@ta
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { isOutage, noteAnswer } from './lib/reach';
 import { ApiError, forgetLogin, setUpClient } from './lib/session';
 import { currentTheme, showTheme } from './lib/theme';
 import { createConsoleRouter } from './router';
@@ -11,20 +12,32 @@ showTheme(currentTheme());
 setUpClient();
 
 const MAX_RETRIES = 2;
+/** While the gateway restarts. */
+const OUTAGE_RETRY_MS = 2_000;
 /** A session that ended elsewhere: the page must not go on as if it were logged in. */
 function leaveWhenRefused(error: Error): void {
   if (error instanceof ApiError && error.status === 401) forgetLogin(queryClient);
 }
 
 const queryClient = new QueryClient({
-  queryCache: new QueryCache({ onError: leaveWhenRefused }),
+  queryCache: new QueryCache({
+    onError: (error) => {
+      noteAnswer(error);
+      leaveWhenRefused(error);
+    },
+    onSuccess: () => noteAnswer(),
+  }),
   mutationCache: new MutationCache({
     onError: (error, _variables, _result, mutation) => {
       if (mutation.options.mutationKey?.[0] !== 'login') leaveWhenRefused(error);
     },
   }),
   defaultOptions: {
+    // A browser that thinks it is offline still reaches a gateway on its own machine.
+    mutations: { networkMode: 'always' },
     queries: {
+      networkMode: 'always',
+      refetchInterval: ({ state }) => (isOutage(state.error) ? OUTAGE_RETRY_MS : false),
       // What the gateway refuses, it refuses again.
       retry: (failures, error) =>
         failures < MAX_RETRIES && !(error instanceof ApiError && error.status < 500 && error.status > 0),

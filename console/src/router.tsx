@@ -51,7 +51,8 @@ declare module '@tanstack/react-router' {
 function Root() {
   const login = useQuery(loginQuery);
   if (login.isPending) return <Loading />;
-  if (login.isError) return <ErrorNote error={login.error} onRetry={() => void login.refetch()} />;
+  // What was there before a failure stays: forms keep what was typed into them.
+  if (login.data === undefined) return <ErrorNote error={login.error} onRetry={() => void login.refetch()} />;
   if (login.data === null) return <LoginPage />;
   return (
     <LoginContext value={login.data}>

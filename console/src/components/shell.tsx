@@ -17,6 +17,7 @@ import {
 } from 'lucide-react';
 import { useState } from 'react';
 import type { Caller, Scope } from '../api/types.gen';
+import { useIsAway } from '../lib/reach';
 import { forgetLogin, type LoggedIn, logOut } from '../lib/session';
 import { chooseTheme, currentTheme } from '../lib/theme';
 import { Button } from './ui/button';
@@ -73,9 +74,20 @@ export function Shell({ login }: { readonly login: LoggedIn }) {
         </div>
       </header>
       <main id="content" className="mx-auto w-full max-w-7xl min-w-0 p-4 md:p-6">
+        <Outage />
         <Outlet />
       </main>
     </div>
+  );
+}
+
+/** What is shown stays, so that nothing that was typed is lost. */
+function Outage() {
+  const isAway = useIsAway();
+  return (
+    <p role="status" className="mb-4 rounded-md border border-warn p-3 text-warn empty:hidden">
+      {isAway && 'The gateway does not answer. What you see is from before; the page tries again by itself.'}
+    </p>
   );
 }
 

@@ -34,7 +34,7 @@ interface TableProps<Row> {
 /** One page of a list of the gateway, with the states of loading, failure and nothing there. */
 export function Table<Row>({ caption, columns, query, keyOf, empty, page, onPage, csv }: TableProps<Row>) {
   if (query.isPending) return <Loading />;
-  if (query.isError) return <ErrorNote error={query.error} onRetry={() => void query.refetch()} />;
+  if (query.isLoadingError) return <ErrorNote error={query.error} onRetry={() => void query.refetch()} />;
   const { data: rows, total } = query.data;
   if (rows.length === 0 && page === 0) return <Empty>{empty}</Empty>;
   return (

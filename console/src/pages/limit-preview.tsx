@@ -50,7 +50,8 @@ function Past({ draft: { type, cap, reset, condition, value, group } }: { readon
     placeholderData: (previous) => previous,
     retry: false,
   });
-  if (!report.isSuccess) return <p className="text-muted">{report.isError ? messageOf(report.error) : 'Reading…'}</p>;
+  if (report.data === undefined)
+    return <p className="text-muted">{report.isError ? messageOf(report.error) : 'Reading…'}</p>;
   const groups = report.data.data
     .map((period) => ({ name: nameOf(period, group), used: period[type] }))
     .sort((one, other) => other.used - one.used);
@@ -102,7 +103,7 @@ function Present({ draft: { condition, value } }: { readonly draft: LimitDraft }
     queryFn: async () => (await simulateUsage({ body, throwOnError: true })).data,
     retry: false,
   });
-  if (!simulation.isSuccess) {
+  if (simulation.data === undefined) {
     return <p className="text-muted">{simulation.isError ? simulation.error.message : 'Reading…'}</p>;
   }
   const { decision, policies } = simulation.data;

@@ -27,7 +27,7 @@ export function LimitPage() {
   const { ref } = useParams({ strict: false });
   const found = useQuery(retrieveUsageLimitOptions({ path: { ref: ref ?? '' } }));
   if (found.isPending) return <Loading />;
-  if (found.isError) return <ErrorNote error={found.error} onRetry={() => void found.refetch()} />;
+  if (found.isLoadingError) return <ErrorNote error={found.error} onRetry={() => void found.refetch()} />;
   return <Groups limit={found.data} />;
 }
 

@@ -39,7 +39,7 @@ export function McpServerPage() {
   const { may } = useLogin();
   const server = useQuery(retrieveMcpServerOptions({ path: { ref } }));
   if (server.isPending) return <Loading />;
-  if (server.isError) return <ErrorNote error={server.error} onRetry={() => void server.refetch()} />;
+  if (server.isLoadingError) return <ErrorNote error={server.error} onRetry={() => void server.refetch()} />;
   const { name, mcp_url: url } = server.data;
   return (
     <Page title={name} intro={<span className="font-mono text-xs break-all">{url}</span>}>
@@ -123,9 +123,9 @@ function Tools({ serverId, mayChange }: { readonly serverId: string; readonly ma
   return (
     <Card title="Tools">
       {tools.isPending && <Loading />}
-      {tools.isError && <ErrorNote error={tools.error} />}
+      {tools.isLoadingError && <ErrorNote error={tools.error} />}
       {change.isError && <ErrorNote error={change.error} />}
-      {tools.isSuccess &&
+      {tools.data !== undefined &&
         (tools.data.data.length === 0 ? (
           <Empty>The gateway has not seen a list of tools yet. Test the server to read it.</Empty>
         ) : (

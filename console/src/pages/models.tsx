@@ -107,7 +107,7 @@ function Health({ route }: { readonly route: ModelRoute }) {
     ...retrieveModelRouteHealthOptions({ path: { ref: route.id } }),
     refetchInterval: REFRESH_MS,
   });
-  if (!health.isSuccess) return <Targets targets={route.targets.map(nameOf)} />;
+  if (health.data === undefined) return <Targets targets={route.targets.map(nameOf)} />;
   return (
     <ol className="space-y-1">
       {health.data.targets.map((target) => {

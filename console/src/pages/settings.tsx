@@ -73,7 +73,7 @@ function Sessions() {
   return (
     <Card title="Browsers that you are logged in with">
       {sessions.isPending && <Loading />}
-      {sessions.isError && <ErrorNote error={sessions.error} />}
+      {sessions.isLoadingError && <ErrorNote error={sessions.error} />}
       {end.isError && <ErrorNote error={end.error} />}
       <ul className="divide-y divide-line">
         {sessions.data?.data.map((session) => (
