@@ -21,6 +21,7 @@ import { TrainingTokens1795700770000 } from './1795700770000-training-tokens.js'
 import { RequestLogs1795700800000 } from './1795700800000-request-logs.js';
 import { ResponsePins1795700900000 } from './1795700900000-response-pins.js';
 import { SessionsOfPeople1795704100000 } from './1795704100000-sessions-of-people.js';
+import { InputSchemasOfTools1795704200000 } from './1795704200000-input-schemas-of-tools.js';
 
 /** In order of application. Classes, not file patterns: the same list works from source, build and tests. */
 export const MIGRATIONS = [
@@ -47,4 +48,5 @@ export const MIGRATIONS = [
   RequestLogs1795700800000,
   ResponsePins1795700900000,
   SessionsOfPeople1795704100000,
+  InputSchemasOfTools1795704200000,
 ] as const;

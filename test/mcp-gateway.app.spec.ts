@@ -563,7 +563,8 @@ describe('administration of MCP servers', () => {
     expect(sdk.sessions.size).toBe(sessions);
     const tools = await admin.list(`${path}/tools`);
     expect(tools).toHaveLength(Number(result['tools']));
-    const seen = { seen_at: expect.any(Number), hash: expect.any(String), changed_at: null, held: false };
+    const input_schema = expect.objectContaining({ type: 'object' });
+    const seen = { seen_at: expect.any(Number), hash: expect.any(String), input_schema, changed_at: null, held: false };
     expect(tools).toContainEqual({ name: 'echo', enabled: true, description: null, ...seen });
     await admin.put(`${path}/tools`, { tools: [{ name: 'echo', enabled: false }] });
     await admin.post(`${path}/test`);

@@ -93,8 +93,8 @@ describe('a list of tools that passes through the gateway', () => {
     const remembered = await toolsOf(server);
     const seen_at = Number(remembered[0]?.['seen_at']);
     expect(remembered).toEqual([
-      { name: 'create', enabled: true, description: null, seen_at, ...UNCHANGED },
-      { name: 'search', enabled: true, description: 'Finds', seen_at, ...UNCHANGED },
+      { name: 'create', enabled: true, description: null, input_schema: null, seen_at, ...UNCHANGED },
+      { name: 'search', enabled: true, description: 'Finds', input_schema: {}, seen_at, ...UNCHANGED },
     ]);
     expect(seen_at).toBeGreaterThanOrEqual(before);
     expect(seen_at).toBeLessThanOrEqual(seconds());

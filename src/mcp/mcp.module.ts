@@ -47,6 +47,10 @@ import {
   McpServerTestsController,
   McpServerToolsController,
 } from './servers/mcp-servers.controller.js';
+import { McpToolCallsController } from './tool-calls/mcp-tool-calls.controller.js';
+import { McpToolCallOpener } from './tool-calls/mcp-tool-call.opener.js';
+import { McpToolCallsService } from './tool-calls/mcp-tool-calls.service.js';
+import { McpToolSender } from './tool-calls/mcp-tool.sender.js';
 import { McpToolNotices } from './servers/mcp-tool-notices.js';
 import { McpServersService } from './servers/mcp-servers.service.js';
 
@@ -65,6 +69,7 @@ import { McpServersService } from './servers/mcp-servers.service.js';
     McpServersController,
     McpServerToolsController,
     McpServerTestsController,
+    McpToolCallsController,
     McpCallsController,
     McpMetadataController,
     McpLoginController,
@@ -96,6 +101,9 @@ import { McpServersService } from './servers/mcp-servers.service.js';
     HeldTools,
     SessionAnswers,
     McpToolAccess,
+    McpToolCallOpener,
+    McpToolCallsService,
+    McpToolSender,
     {
       provide: McpProxy,
       inject: [EgressPolicy, AppConfig],

@@ -89,10 +89,18 @@ function mismatch({ headers }: IncomingMessage, method: unknown, params: unknown
   if (meta[`${META}protocolVersion`] !== REVISION) return 'the revision is not served';
   if (headers['mcp-protocol-version'] !== REVISION) return 'MCP-Protocol-Version does not match';
   if (headers['mcp-method'] !== method) return 'Mcp-Method does not match';
+  if (method === 'tools/call' && decoded(headers['mcp-name']) !== Object(params).name) return 'Mcp-Name does not match';
   const accept = headers.accept ?? '';
   return accept.includes('application/json') && accept.includes('text/event-stream')
     ? undefined
     : 'Accept is too narrow';
+}
+
+/** As a header writes what it cannot hold. */
+function decoded(header: string | readonly string[] | undefined): string {
+  const text = [header ?? ''].flat().join();
+  const base64 = /^=\?base64\?(.*)\?=$/.exec(text)?.[1];
+  return base64 === undefined ? text : Buffer.from(base64, 'base64').toString();
 }
 
 function resultOf(method: unknown, params: unknown, options: ModernMcpServerOptions): JsonObject | undefined {
@@ -103,6 +111,11 @@ function resultOf(method: unknown, params: unknown, options: ModernMcpServerOpti
     const supportedVersions = both ? [REVISION, '2025-11-25', '2025-06-18'] : [REVISION];
     const common = { resultType: 'complete', supportedVersions, capabilities: { tools: {} }, ttlMs: 0 };
     return draft ? { ...common, serverInfo } : { ...common, _meta: meta };
+  }
+  if (method === 'tools/call') {
+    const { name, arguments: given } = Object(params);
+    if (!tools.includes(name)) return undefined;
+    return { resultType: 'complete', content: [{ type: 'text', text: JSON.stringify(given) }], _meta: meta };
   }
   if (method !== 'tools/list') return undefined;
   const from = Number(isObject(params) ? (params['cursor'] ?? 0) : 0);

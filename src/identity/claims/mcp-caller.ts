@@ -1,8 +1,8 @@
 import type { Principal } from '../../access/principal.js';
 import type { JsonObject } from '../../common/json/read.js';
 
-/** How the user was authenticated. With a key and a token, by the token, since the token names the user. */
-export type McpAuthKind = 'api_key' | 'external' | 'oauth';
+/** How the user was authenticated. With a key and a token, by the token, since the token names the user. `administrator`: one who tries a tool out. */
+export type McpAuthKind = 'api_key' | 'external' | 'oauth' | 'administrator';
 
 /** Who calls an MCP server. */
 export interface McpCaller {

@@ -45,7 +45,8 @@ export class UserIdentityForwardingDto implements UserIdentityForwarding {
 
   /**
    * Only for `jwt_header`: the token has `aud` (`audience`, else the server's `url`, which only one server of the gateway may
-   * have), `org` (the id of the organisation) and `auth_method` (`api_key`, `oauth` or `external_idp`).
+   * have), `org` (the id of the organisation) and `auth_method` (`api_key`, `oauth`, `external_idp`, or `administrator` for a tool
+   * that is tried out).
    */
   @Optional()
   @IsBoolean()

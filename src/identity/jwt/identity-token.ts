@@ -19,7 +19,7 @@ export interface IdentityTokenRequest {
 
 export interface TokenOrigin {
   readonly org: string;
-  readonly auth_method: 'api_key' | 'oauth' | 'external_idp';
+  readonly auth_method: 'api_key' | 'oauth' | 'external_idp' | 'administrator';
 }
 
 /**

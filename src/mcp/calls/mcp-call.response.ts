@@ -8,7 +8,7 @@ export class McpCallResponse {
   readonly object: 'mcp-call';
   /** The workspace of the caller; null: the whole organisation. */
   readonly workspace_id: string | null;
-  /** `api_key`, `external` or `oauth`. */
+  /** `api_key`, `external`, `oauth`, or `administrator` for a tool that was tried out without a key. */
   readonly caller_type: string;
   /** Id of the key, or the subject of the token (without one: its username or client). */
   readonly caller_id: string;

@@ -7,7 +7,7 @@ export function callerOfPrincipal(principal: Principal, serverWorkspaceId: strin
   const { id, user, organisationId } = principal;
   const isKey = principal.kind === 'api_key';
   return {
-    kind: 'api_key',
+    kind: isKey ? 'api_key' : 'administrator',
     principal,
     claims: claimsOfCaller({
       organisationId,

@@ -1,10 +1,11 @@
 import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { describeDefect } from '../../common/errors/describe-error.js';
-import { type JsonObject, stringOrUndefined } from '../../common/json/read.js';
+import type { JsonObject } from '../../common/json/read.js';
 import { Clock } from '../../common/time/clock.js';
 import { LOGGER, type Logger } from '../../telemetry/logger.js';
-import { McpServerToolStore, type SeenTool } from '../servers/mcp-server-tool.store.js';
+import { McpServerToolStore } from '../servers/mcp-server-tool.store.js';
+import { type SeenTool, toSeenTool } from '../servers/seen-tool.js';
 import { toolHash } from '../servers/tool-hash.js';
 import type { UsableMcpServer } from '../servers/usable-mcp-server.js';
 
@@ -41,7 +42,7 @@ export class HeldTools implements BeforeApplicationShutdown {
     const isNews = this.lastHashOf(key) !== hash;
     this.seen.set(key, { hash, until: this.clock.monotonic() + BELIEVED_MS });
     if (server.acceptedTools.get(name)?.hash === hash) return true;
-    if (isNews) this.store(server, { name, description: stringOrUndefined(definition['description']), hash });
+    if (isNews) this.store(server, toSeenTool(name, definition));
     return false;
   }
 

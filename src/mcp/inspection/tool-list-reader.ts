@@ -1,8 +1,7 @@
-import { isObject, parseForeignJson, stringOrUndefined } from '../../common/json/read.js';
+import { isObject, parseForeignJson } from '../../common/json/read.js';
 import type { RpcId } from '../mcp-error.js';
 import { EventSplitter, readEvent } from '../../upstream/streams/event-splitter.js';
-import { toolHash } from '../servers/tool-hash.js';
-import type { SeenTool } from '../servers/mcp-server-tool.store.js';
+import { readSeenTool, type SeenTool } from '../servers/seen-tool.js';
 
 /** The bytes of an answer to `tools/list`, which may be incomplete. */
 export interface GatheredAnswer {
@@ -35,10 +34,5 @@ function listedIn(message: unknown, ids: ReadonlySet<unknown>): readonly SeenToo
   const { result } = message;
   if (!isObject(result) || result.isError === true || !Array.isArray(result.tools)) return [];
   const tools: readonly unknown[] = result.tools;
-  return tools.flatMap((tool) => {
-    const name = isObject(tool) ? stringOrUndefined(tool.name) : undefined;
-    return name === undefined || !isObject(tool)
-      ? []
-      : [{ name, description: stringOrUndefined(tool.description), hash: toolHash(tool) }];
-  });
+  return tools.flatMap((tool) => readSeenTool(tool) ?? []);
 }

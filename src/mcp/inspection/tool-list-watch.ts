@@ -8,7 +8,8 @@ import { type UpstreamHead, firstHeader } from '../../upstream/upstream.types.js
 import type { RpcId } from '../mcp-error.js';
 import type { BodyWatcher } from '../../upstream/stream-exchange.js';
 import { isEventStream, isPlain, mediaTypeOf } from '../proxy/response-head.js';
-import { McpServerToolStore, type SeenTool } from '../servers/mcp-server-tool.store.js';
+import { McpServerToolStore } from '../servers/mcp-server-tool.store.js';
+import type { SeenTool } from '../servers/seen-tool.js';
 import type { UsableMcpServer } from '../servers/usable-mcp-server.js';
 import { AnswerGatherer, GatheredBytes } from './answer-gatherer.js';
 import type { InspectedBody } from './inspect-body.js';

@@ -4,7 +4,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport, SseError } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { ErrorCode as RpcErrorCode, McpError } from '@modelcontextprotocol/sdk/types.js';
+import { ErrorCode as RpcErrorCode, McpError, ResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/types.js';
 import type { ErrorCode } from '../../common/errors/error-codes.js';
 import { GatewayError, type ProviderSaid } from '../../common/errors/gateway.error.js';
@@ -17,8 +17,10 @@ import {
   type ProbeResult,
   type ProbeTransport,
   type Reachable,
+  type ToolAnswer,
+  type ToolRequest,
 } from './probe.types.js';
-import { toolHash } from '../servers/tool-hash.js';
+import { toSeenTool } from '../servers/seen-tool.js';
 import { gatherTools, NO_TOOLS, type ToolList } from './tool-pages.js';
 
 /**
@@ -31,16 +33,13 @@ const UNREAD_SCHEMAS: jsonSchemaValidator = {
 /** Of each request. The deadline of the probe is for all of them. */
 const REQUEST_TIMEOUT_MS = 20_000;
 const ZOD_ERRORS: readonly unknown[] = ['ZodError', '$ZodError'];
+/** Errors that the client makes itself: no server has reported them. */
+const OWN_CODES: readonly number[] = [RpcErrorCode.RequestTimeout, RpcErrorCode.ConnectionClosed];
 
 /** @throws GatewayError for whatever the client throws */
 export async function askByHandshake(server: Reachable, probe: ProbeTransport): Promise<ProbeResult> {
-  const { deadline } = probe;
-  const transport = transportFor(server, probe);
-  const agreed = agreedRevisionOf(transport);
-  const client = new Client(CLIENT_INFO, { jsonSchemaValidator: UNREAD_SCHEMAS });
-  try {
-    await client.connect(transport, { timeout: REQUEST_TIMEOUT_MS, signal: deadline });
-    const list = await listTools(client, deadline);
+  return withSession(server, probe, async (client, agreed) => {
+    const list = await listTools(client, probe.deadline);
     const { name, version } = client.getServerVersion() ?? {};
     const protocolVersion = agreed();
     return {
@@ -50,6 +49,40 @@ export async function askByHandshake(server: Reachable, probe: ProbeTransport): 
       server: name === undefined ? null : { name, version: version ?? '' },
       ...list,
     };
+  });
+}
+
+/** @throws GatewayError for whatever the client throws, but not for an error that the server reports as JSON-RPC */
+export async function callByHandshake(
+  server: Reachable,
+  probe: ProbeTransport,
+  { params, timeoutMs, onSend }: ToolRequest,
+): Promise<ToolAnswer> {
+  return withSession(server, probe, async (client) => {
+    onSend();
+    try {
+      const options = { signal: probe.deadline, timeout: timeoutMs };
+      return { result: await client.request({ method: 'tools/call', params }, ResultSchema, options) };
+    } catch (error) {
+      if (!(error instanceof McpError) || OWN_CODES.includes(error.code)) throw error;
+      return { error: { code: error.code, message: error.message.replace(/^MCP error -?\d+: /, '') } };
+    }
+  });
+}
+
+/** Begins a session, and ends it. */
+async function withSession<Result>(
+  server: Reachable,
+  probe: ProbeTransport,
+  work: (client: Client, agreed: () => string | undefined) => Promise<Result>,
+): Promise<Result> {
+  const { deadline } = probe;
+  const transport = transportFor(server, probe);
+  const agreed = agreedRevisionOf(transport);
+  const client = new Client(CLIENT_INFO, { jsonSchemaValidator: UNREAD_SCHEMAS });
+  try {
+    await client.connect(transport, { timeout: REQUEST_TIMEOUT_MS, signal: deadline });
+    return await work(client, agreed);
   } catch (cause) {
     // The client does not always report an abort, and never its reason.
     const failed: unknown = deadline.aborted ? deadline.reason : cause;
@@ -95,7 +128,7 @@ async function listTools(client: Client, signal: AbortSignal): Promise<ToolList>
       timeout: REQUEST_TIMEOUT_MS,
     });
     return {
-      tools: tools.map((tool) => ({ name: tool.name, description: tool.description, hash: toolHash(tool) })),
+      tools: tools.map((tool) => toSeenTool(tool.name, tool)),
       nextCursor,
     };
   });

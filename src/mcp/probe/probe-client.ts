@@ -7,8 +7,15 @@ import { UpstreamFailure } from '../../upstream/upstream.types.js';
 import { STATELESS_REVISION } from '../protocol-revision.js';
 import type { UsableMcpServer } from '../servers/usable-mcp-server.js';
 import { agreedRevision } from './handshake-check.js';
-import { MAX_ANSWER_BYTES, type ProbeResult, type ProbeTransport, type Reachable } from './probe.types.js';
-import { discover, listTools } from './stateless-client.js';
+import {
+  MAX_ANSWER_BYTES,
+  type ProbeResult,
+  type ProbeTransport,
+  type Reachable,
+  type ToolAnswer,
+  type ToolRequest,
+} from './probe.types.js';
+import { callTool, discover, listTools } from './stateless-client.js';
 import { NO_TOOLS } from './tool-pages.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -34,17 +41,33 @@ export class McpProbeClient {
     caller: ClientConnection,
     timeoutMs: number,
   ): Promise<ProbeResult> {
+    return this.within(caller, timeoutMs, (probe) => askInItsEra(server, { headers, ...probe }));
+  }
+
+  /** Calls a tool once. @throws GatewayError for no answer, or one that is not of JSON-RPC */
+  async callTool(
+    server: Reachable,
+    headers: Readonly<Record<string, string>>,
+    caller: ClientConnection,
+    request: ToolRequest,
+  ): Promise<ToolAnswer> {
+    return this.within(caller, request.timeoutMs, (probe) => callInItsEra(server, { headers, ...probe }, request));
+  }
+
+  private async within<Result>(
+    caller: ClientConnection,
+    timeoutMs: number,
+    work: (probe: Pick<ProbeTransport, 'network' | 'deadline'>) => Promise<Result>,
+  ): Promise<Result> {
     const network = guardedStreamFetch(this.egress, {
       connectTimeoutMs: CONNECT_TIMEOUT_MS,
       maxResponseBytes: MAX_ANSWER_BYTES,
     });
     const left = new AbortController();
-    const leave = (): void => left.abort(new UpstreamFailure('caller_gone', 'the caller of the test disconnected'));
+    const leave = (): void => left.abort(new UpstreamFailure('caller_gone', 'the caller disconnected'));
     const stopWatching = caller.onAbort(leave);
     try {
-      return await withDeadline(timeoutMs, [network.overflow, left.signal], (deadline) =>
-        askInItsEra(server, { headers, network, deadline }),
-      );
+      return await withDeadline(timeoutMs, [network.overflow, left.signal], (deadline) => work({ network, deadline }));
     } finally {
       stopWatching();
       await network.close();
@@ -58,6 +81,13 @@ async function askInItsEra(server: Reachable, probe: ProbeTransport): Promise<Pr
   // Loaded at the first use: the official client takes time and memory, and only probes need it.
   const { askByHandshake } = await import('./handshake-client.js');
   return askByHandshake(server, probe);
+}
+
+async function callInItsEra(server: Reachable, probe: ProbeTransport, request: ToolRequest): Promise<ToolAnswer> {
+  const isStateless = server.transport !== 'sse' && (await discover(server.url, probe)) !== undefined;
+  if (isStateless) return callTool(server.url, probe, request);
+  const { callByHandshake } = await import('./handshake-client.js');
+  return callByHandshake(server, probe, request);
 }
 
 async function askStateless({ url }: Reachable, probe: ProbeTransport): Promise<ProbeResult | undefined> {

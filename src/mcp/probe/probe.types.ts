@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../../common/errors/error-codes.js';
+import type { JsonObject } from '../../common/json/read.js';
 import { VERSION } from '../../common/constants.js';
 import type { GuardedStreamFetch } from '../../upstream/egress/guarded-stream-fetch.js';
 import type { McpServerTestResponse } from '../servers/mcp-server.response.js';
@@ -26,6 +27,18 @@ export interface ProbeTransport {
   /** Of the whole probe. Also aborted when an answer is too long. */
   readonly deadline: AbortSignal;
 }
+
+/** The call of one tool. */
+export interface ToolRequest {
+  readonly params: { readonly name: string; readonly arguments: JsonObject };
+  readonly timeoutMs: number;
+  /** Called before the call is sent: from then on the tool may have run. */
+  readonly onSend: () => void;
+}
+
+/** What a server returned: the result of the tool, or an error of JSON-RPC. */
+export type ToolAnswer =
+  { readonly result: JsonObject } | { readonly error: { readonly code: number; readonly message: string } };
 
 /** The error for an answer that says nothing but its status. */
 export function errorCodeForStatus(status: number | undefined): ErrorCode {

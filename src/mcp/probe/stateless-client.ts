@@ -3,10 +3,16 @@
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { isObject, type JsonObject, stringOrUndefined } from '../../common/json/read.js';
 import { isRevision, isStateless, STATELESS_REVISION } from '../protocol-revision.js';
-import type { SeenTool } from '../servers/mcp-server-tool.store.js';
-import { CLIENT_INFO, errorCodeForStatus, type ProbeResult, type ProbeTransport } from './probe.types.js';
+import { readSeenTool } from '../servers/seen-tool.js';
+import {
+  CLIENT_INFO,
+  errorCodeForStatus,
+  type ProbeResult,
+  type ProbeTransport,
+  type ToolAnswer,
+  type ToolRequest,
+} from './probe.types.js';
 import { postRpc, type RpcAnswer } from './rpc-post.js';
-import { toolHash } from '../servers/tool-hash.js';
 import { gatherTools, type ToolList } from './tool-pages.js';
 
 const META = 'io.modelcontextprotocol/';
@@ -56,11 +62,37 @@ export async function listTools(url: URL, probe: ProbeTransport): Promise<ToolLi
     const answer = await ask(url, probe, 'tools/list', cursor === undefined ? {} : { cursor });
     const result = answer.message?.['result'];
     if (!isObject(result) || !Array.isArray(result['tools'])) throw refusalOf(answer);
-    return { tools: result['tools'].flatMap(readTool), nextCursor: stringOrUndefined(result['nextCursor']) };
+    return {
+      tools: result['tools'].flatMap((tool: unknown) => readSeenTool(tool) ?? []),
+      nextCursor: stringOrUndefined(result['nextCursor']),
+    };
   });
 }
 
-function ask(url: URL, probe: ProbeTransport, method: string, params: JsonObject = {}): Promise<RpcAnswer> {
+/** @throws GatewayError for an answer that is not one of JSON-RPC */
+export async function callTool(url: URL, probe: ProbeTransport, { params, onSend }: ToolRequest): Promise<ToolAnswer> {
+  onSend();
+  const answer = await ask(url, probe, 'tools/call', { ...params }, { 'mcp-name': headerText(params.name) });
+  const result = answer.message?.['result'];
+  if (isObject(result)) return { result };
+  const { code, message } = errorIn(answer);
+  if (typeof code !== 'number') throw refusalOf(answer);
+  return { error: { code, message: stringOrUndefined(message) ?? '' } };
+}
+
+/** In the encoding of the protocol, where a header cannot hold the text. */
+function headerText(text: string): string {
+  const isPlain = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(text) && !text.startsWith('=?');
+  return isPlain ? text : `=?base64?${Buffer.from(text).toString('base64')}?=`;
+}
+
+function ask(
+  url: URL,
+  probe: ProbeTransport,
+  method: string,
+  params: JsonObject = {},
+  more: Readonly<Record<string, string>> = {},
+): Promise<RpcAnswer> {
   return postRpc(url, probe, {
     method,
     params: {
@@ -71,7 +103,7 @@ function ask(url: URL, probe: ProbeTransport, method: string, params: JsonObject
         [`${META}clientCapabilities`]: {},
       },
     },
-    headers: { 'mcp-protocol-version': STATELESS_REVISION, 'mcp-method': method },
+    headers: { 'mcp-protocol-version': STATELESS_REVISION, 'mcp-method': method, ...more },
   });
 }
 
@@ -101,12 +133,6 @@ export function readRevisions(given: unknown): readonly string[] {
   return list
     .filter((revision): revision is string => typeof revision === 'string' && isRevision(revision))
     .slice(0, MAX_REVISIONS);
-}
-
-function readTool(tool: unknown): readonly SeenTool[] {
-  const name = isObject(tool) ? stringOrUndefined(tool['name']) : undefined;
-  if (!isObject(tool) || name === undefined) return [];
-  return [{ name, description: stringOrUndefined(tool['description']), hash: toolHash(tool) }];
 }
 
 function errorIn({ message }: RpcAnswer): JsonObject {

@@ -1,4 +1,5 @@
-import { isStorableTool, MAX_TOOLS, type SeenTool } from '../servers/mcp-server-tool.store.js';
+import { isStorableTool, MAX_TOOLS } from '../servers/mcp-server-tool.store.js';
+import type { SeenTool } from '../servers/seen-tool.js';
 
 /** The most pages that are requested. */
 const MAX_PAGES = 50;

@@ -25,6 +25,10 @@ export class McpServerTool {
   @Column({ name: 'accepted_hash', type: 'varchar', length: 43, nullable: true })
   acceptedHash!: string | null;
 
+  /** What the tool takes, a JSON schema; null: unknown, or too long. Read for lists alone. */
+  @Column({ name: 'input_schema', type: 'json', nullable: true, select: false })
+  inputSchema!: object | null;
+
   /** When the definition was first seen to differ from an earlier one; null: never. */
   @Column({ name: 'changed_at', type: 'timestamptz', nullable: true })
   changedAt!: Date | null;

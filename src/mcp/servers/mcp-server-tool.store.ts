@@ -7,9 +7,11 @@ import { toSkipTake } from '../../common/pagination/list.js';
 import type { PageQuery } from '../../common/pagination/page.query.js';
 import { isStorableText, toStorableText } from '../../common/storable-text.js';
 import { Clock } from '../../common/time/clock.js';
+import { allColumns } from '../../database/rows.js';
 import { McpServer } from './mcp-server.entity.js';
 import { McpServerTool } from './mcp-server-tool.entity.js';
 import { McpToolNotices } from './mcp-tool-notices.js';
+import { type SeenTool, storableSchema } from './seen-tool.js';
 import { compareTools, isHeld, type ListedTool, removed } from './tool-changes.js';
 import type { AcceptedTool, UsableMcpServer } from './usable-mcp-server.js';
 
@@ -20,14 +22,6 @@ const MAX_DESCRIPTION_CHARACTERS = 4_096;
 export const MAX_TOOLS = 1_000;
 /** A tool that stays the same is written down again this often, for the time when it was last seen. */
 const SEEN_AGAIN_MS = 3_600_000;
-
-/** A tool as a server lists it. */
-export interface SeenTool {
-  readonly name: string;
-  readonly description?: string | undefined;
-  /** See `toolHash`. */
-  readonly hash?: string | undefined;
-}
 
 /** A server, and whose it is. */
 interface ServerOfTenant {
@@ -66,9 +60,15 @@ export class McpServerToolStore {
     this.listeners.push(listener);
   }
 
-  /** By name, and how many there are; all of them without a page. */
+  /** By name with their schemas, and how many there are; all of them without a page. */
   async list(serverId: string, page?: PageQuery): Promise<[McpServerTool[], number]> {
-    return this.tools.findAndCount({ where: { serverId }, order: { name: 'ASC' }, ...(page && toSkipTake(page)) });
+    const select = allColumns(this.tools.metadata);
+    return this.tools.findAndCount({
+      select,
+      where: { serverId },
+      order: { name: 'ASC' },
+      ...(page && toSkipTake(page)),
+    });
   }
 
   async rulesOf({ id: serverId, pin }: Pick<McpServer, 'id' | 'pin'>): Promise<ToolRules> {
@@ -188,7 +188,10 @@ export function isStorableTool({ name }: SeenTool): boolean {
 function storable(tools: readonly SeenTool[]): Listed {
   const listed = tools.filter(isStorableTool);
   return new Map(
-    listed.map(({ name, description, hash = null }) => [name, { name, description: storableText(description), hash }]),
+    listed.map(({ name, description, hash = null, inputSchema }) => [
+      name,
+      { name, description: storableText(description), hash, inputSchema: storableSchema(inputSchema) },
+    ]),
   );
 }
 

@@ -110,6 +110,8 @@ class McpServerToolResponse {
   readonly seen_at: number | null;
   /** Of its description and schemas; null: it was never seen. */
   readonly hash: string | null;
+  /** JSON schema of the arguments, as the server last listed it; null: it is not known, or longer than 16 KiB. */
+  readonly input_schema: Record<string, unknown> | null;
   /** When they were first seen to differ from before, in Unix seconds; null: never. */
   readonly changed_at: number | null;
   /** Whether clients cannot use the tool because it is new or has changed, and the server is pinned. */
@@ -124,9 +126,10 @@ export class McpServerToolListResponse {
 
 export function toToolResponse(tool: McpServerTool, server: Pick<McpServer, 'pin'>): McpServerToolResponse {
   const { name, enabled, description, seenAt, hash, changedAt } = tool;
+  const input_schema = tool.inputSchema === null ? null : { ...tool.inputSchema };
   const held = isHeld(tool, server);
   const [seen_at, changed_at] = [toUnixSeconds(seenAt), toUnixSeconds(changedAt)];
-  return { name, enabled, description, seen_at, hash, changed_at, held };
+  return { name, enabled, description, seen_at, hash, input_schema, changed_at, held };
 }
 
 class McpServerInfoResponse {

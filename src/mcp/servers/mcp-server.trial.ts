@@ -4,22 +4,24 @@ import type { Principal } from '../../access/principal.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { Clock } from '../../common/time/clock.js';
 import { hintForToken, McpAuthentication } from '../../identity/authenticators/mcp-authentication.js';
+import type { McpServerIdentity } from '../../identity/config/identity-config.js';
 import type { McpCaller } from '../../identity/claims/mcp-caller.js';
 import { toRawHeaders } from '../../identity/headers/raw-headers.js';
 import { callerOfPrincipal } from '../endpoints/caller-of-principal.js';
 import { McpServerDefinitions } from './mcp-server.definitions.js';
 import { McpServerStore } from './mcp-server.store.js';
 import type { McpServer } from './mcp-server.entity.js';
-import type { UsableMcpServer } from './usable-mcp-server.js';
+import type { McpServerSurroundings, UsableMcpServer } from './usable-mcp-server.js';
 
-/** A server, and an administrator as its caller. */
+/** A server, and who tries it as its caller. */
 export interface Trial {
   readonly row: McpServer;
   readonly server: UsableMcpServer;
   readonly caller: McpCaller;
+  readonly identity: McpServerIdentity;
 }
 
-/** Opens a server for a test or a preview, under the rules that hold for its callers. */
+/** Opens a server for a test, a preview or the call of a tool, under the rules that hold for its callers. */
 @Injectable()
 export class McpServerTrial {
   constructor(
@@ -33,18 +35,31 @@ export class McpServerTrial {
     return this.store.get(principal, ref);
   }
 
-  /** @throws GatewayError as McpAuthentication, with the key as the request's: a user's token beside it is validated too */
-  async open(principal: Principal, row: McpServer, request: Request): Promise<Trial> {
-    const server = await this.definitions.openForUse(row);
-    return { row, server, caller: await this.callerOf(principal, server, request) };
+  /**
+   * @param surroundings the rules that hold for clients; absent: every tool may be used
+   * @throws GatewayError as McpAuthentication, with the key as the request's: a user's token beside it is validated too
+   */
+  async open(
+    principal: Principal,
+    row: McpServer,
+    request: Request,
+    surroundings?: McpServerSurroundings,
+  ): Promise<Trial> {
+    const server = await this.definitions.openForUse(row, surroundings);
+    const identity = { ...server.identity, resource: this.definitions.addressOf(server.slug) };
+    return { row, server, identity, caller: await this.callerOf(principal, server, identity, request) };
   }
 
-  private async callerOf(principal: Principal, server: UsableMcpServer, request: Request): Promise<McpCaller> {
+  private async callerOf(
+    principal: Principal,
+    server: UsableMcpServer,
+    identity: McpServerIdentity,
+    request: Request,
+  ): Promise<McpCaller> {
     if (principal.kind !== 'api_key') {
       if (server.identity.jwtValidation?.isRequired === true) throw tokenRequired(server);
       return callerOfPrincipal(principal, server.workspaceId);
     }
-    const identity = { ...server.identity, resource: this.definitions.addressOf(server.slug) };
     const evidence = { headers: toRawHeaders(request.rawHeaders), keyOwner: principal };
     return this.authentication.callerOf(evidence, identity, this.clock.now());
   }

@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../common/json/read.js';
 import type { McpServer } from './mcp-server.entity.js';
 import type { McpServerTool } from './mcp-server-tool.entity.js';
 
@@ -6,6 +7,7 @@ export interface ListedTool {
   readonly name: string;
   readonly description: string | null;
   readonly hash: string | null;
+  readonly inputSchema: JsonObject | null;
 }
 
 /** The columns of a tool that a list says. */
@@ -49,7 +51,8 @@ export function compareTools(
     const isNew = before === undefined && !isFirst;
     const hasChanged = Boolean(before?.hash) && before?.hash !== hash;
     const acceptedHash = server.pin ? acceptedOf(before, hash, isNew) : hash;
-    const row = { serverId: server.id, name, description, seenAt: now, hash, acceptedHash };
+    const { inputSchema } = tool;
+    const row = { serverId: server.id, name, description, seenAt: now, hash, acceptedHash, inputSchema };
     const isReported = !before?.changedAt || now.getTime() - before.changedAt.getTime() >= REPORTED_AGAIN_MS;
     if (isNew || (hasChanged && isReported)) {
       const change = isNew ? 'added' : 'changed';

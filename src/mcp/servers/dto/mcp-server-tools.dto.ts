@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { IsBoolean, IsInt, IsString, IsUUID, Length, MaxLength } from 'class-validator';
-import { ListOf } from '../../../common/validation/bounded-fields.js';
+import { ListOf, MaxFields } from '../../../common/validation/bounded-fields.js';
 import { ReadOnlyFields } from '../../../common/validation/fixed-fields.decorator.js';
 import { IsStorable } from '../../../common/validation/is-storable.decorator.js';
 import { Optional, OptionalOrNull } from '../../../common/validation/optional.decorator.js';
@@ -35,6 +35,11 @@ export class ToolChoiceDto {
   @IsString()
   @MaxLength(64)
   readonly hash?: string | null;
+
+  /** As it was read: it changes nothing. */
+  @OptionalOrNull()
+  @MaxFields(100)
+  readonly input_schema?: Record<string, unknown> | null;
 
   /** As it was read: it changes nothing. */
   @OptionalOrNull()
