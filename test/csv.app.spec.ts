@@ -30,17 +30,24 @@ describe('a list as CSV', () => {
     expect(rest).toEqual(['']);
   });
 
-  it.each(['api-keys', 'virtual-keys', 'policies/usage-limits', 'usage', 'logs', 'audit-logs', 'mcp-servers'])(
-    'is there for /v1/%s, and JSON for callers that accept both',
-    async (list) => {
-      const answer = await admin.get(`/v1/${list}`, CSV);
-      expect([answer.status, answer.headers['content-type']]).toEqual([200, 'text/csv; charset=utf-8']);
-      const both = await admin.get(`/v1/${list}`, { accept: 'application/json, text/csv' });
-      expect(both.headers['content-type']).toContain('application/json');
-      const any = await admin.get(`/v1/${list}`, { accept: '*/*' });
-      expect(any.headers['content-type']).toContain('application/json');
-    },
-  );
+  it.each([
+    'api-keys',
+    'virtual-keys',
+    'policies/usage-limits',
+    'usage',
+    'logs',
+    'audit-logs',
+    'mcp-servers',
+    'model-catalogue',
+    'members',
+  ])('is there for /v1/%s, and JSON for callers that accept both', async (list) => {
+    const answer = await admin.get(`/v1/${list}`, CSV);
+    expect([answer.status, answer.headers['content-type']]).toEqual([200, 'text/csv; charset=utf-8']);
+    const both = await admin.get(`/v1/${list}`, { accept: 'application/json, text/csv' });
+    expect(both.headers['content-type']).toContain('application/json');
+    const any = await admin.get(`/v1/${list}`, { accept: '*/*' });
+    expect(any.headers['content-type']).toContain('application/json');
+  });
 
   it('is not there for one resource, and refusals stay JSON', async () => {
     const one = await admin.get('/v1/workspaces/evil', CSV);

@@ -340,3 +340,54 @@ describe('the guide to prices', () => {
 
   it('finds two examples in the guide to prices', () => expect(bodies).toHaveLength(2));
 });
+
+describe('the model catalogue', () => {
+  it('says what a model reads, writes and costs, and who says so', async () => {
+    const [model, ...others] = await admin.list('/v1/model-catalogue?search=RERANK-V3.5&provider=cohere');
+    expect(others).toEqual([]);
+    expect(model).toEqual({
+      object: 'catalogue-model',
+      provider: 'cohere',
+      model: 'rerank-v3.5',
+      context_window: 4_096,
+      max_output_tokens: 0,
+      input_modalities: ['text'],
+      output_modalities: [],
+      source: expect.stringMatching(/^https:/),
+      read_on: '2026-11-21',
+      prices: [{ price_id: expect.any(String), unit: 'search_unit', price: expect.stringMatching(/^0\.00\d+$/) }],
+    });
+  });
+
+  it("has the organisation's own price, for callers of its workspaces too, and not that of another", async () => {
+    await make({ price: '0.5' });
+    await make({ price: '0.7' }, other.client);
+    const { client } = await admin.createKey({
+      scopes: ['prices.list'],
+      level: 'workspace',
+      workspace_id: 'default',
+    });
+    for (const caller of [admin, client]) {
+      const [model] = await caller.list('/v1/model-catalogue?search=rerank-v3.5&provider=cohere');
+      expect(model?.['prices']).toMatchObject([{ price: '0.5' }]);
+    }
+  });
+
+  it('filters by modality, and sorts by window over all pages', async () => {
+    const path = '/v1/model-catalogue?input_modality=image&sort=-context_window&page_size=50';
+    const pages = await Promise.all([0, 1].map((page) => admin.list(`${path}&current_page=${page}`)));
+    const found = pages.flat();
+    expect(found.every((model) => [model['input_modalities']].flat().includes('image'))).toBe(true);
+    const windows = found.map((model) => Number(model['context_window']));
+    expect(windows).toEqual([...windows].sort((one, another) => another - one));
+    expect(windows).toHaveLength(100);
+  });
+
+  it.each(['provider=nobody', 'input_modality=smell', 'sort=price', 'page_size=101'])(
+    'refuses the query %s',
+    async (query) => {
+      const refusal = refusalOf(await admin.get(`/v1/model-catalogue?${query}`));
+      expect(refusal).toMatchObject({ code: 'validation_failed', param: query.split('=')[0] });
+    },
+  );
+});

@@ -1,7 +1,8 @@
 // What models can read and write: rerankers, read by hand, and chats and embeddings from the snapshot. A bound of a call may rest
 // on it, so a model is here only where its source says it, and one that is not here has no bound.
-import type { ProviderSlug } from '../../upstream/providers/provider.types.js';
+import { PROVIDER_SLUGS, type ProviderSlug } from '../../upstream/providers/provider.types.js';
 import { foldModel, pricedNames } from '../model-names.js';
+import type { KnownModel } from '../snapshot/model-rows.js';
 import { withResold } from '../snapshot/resold.js';
 import { readSnapshotModels } from '../snapshot/snapshot.js';
 import type { ModelFacts } from './model-facts.js';
@@ -22,16 +23,17 @@ const CONTEXT_WINDOWS: Readonly<Partial<Record<ProviderSlug, Readonly<Record<str
   'azure-ai': { 'cohere-rerank-v3.5': 4_096, 'cohere-rerank-v4.0-fast': 32_768, 'cohere-rerank-v4.0-pro': 32_768 },
 };
 
+let rows: readonly KnownModel[] | undefined;
 let facts: ReadonlyMap<string, ModelFacts> | undefined;
 
-/** Read when the first model is asked for. */
+/** All models whose facts are known. Read when they are asked for first. */
+export function catalogueModels(): readonly KnownModel[] {
+  rows ??= [...withResold(readSnapshotModels()), ...rerankers()];
+  return rows;
+}
+
 function allFacts(): ReadonlyMap<string, ModelFacts> {
-  facts ??= new Map([
-    ...withResold(readSnapshotModels()).map((row) => [`${row.provider} ${foldModel(row.model)}`, row.facts] as const),
-    ...Object.entries(CONTEXT_WINDOWS).flatMap(([provider, known]) => {
-      return Object.entries(known).map(([model, window]) => [`${provider} ${model}`, factsOf(window)] as const);
-    }),
-  ]);
+  facts ??= new Map(catalogueModels().map((row) => [`${row.provider} ${foldModel(row.model)}`, row.facts] as const));
   return facts;
 }
 
@@ -50,6 +52,10 @@ export function knownModels(provider: ProviderSlug): readonly string[] {
   return [...allFacts().keys()].filter((key) => key.startsWith(start)).map((key) => key.slice(start.length));
 }
 
-function factsOf(contextWindow: number): ModelFacts {
-  return { contextWindow, ...RERANKER };
+function rerankers(): readonly KnownModel[] {
+  return PROVIDER_SLUGS.flatMap((provider) =>
+    Object.entries(CONTEXT_WINDOWS[provider] ?? {}).map(([model, contextWindow]) => {
+      return { provider, model, facts: { contextWindow, ...RERANKER } };
+    }),
+  );
 }

@@ -1,6 +1,8 @@
 import { Module } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuditModule } from '../../audit/audit.module.js';
+import { ModelCatalogueController } from '../models/model-catalogue.controller.js';
+import { ModelCatalogueService } from '../models/model-catalogue.service.js';
 import { PriceCatalogue } from './price-catalogue.js';
 import { PriceRow } from './price.entity.js';
 import { PriceStore } from './price.store.js';
@@ -9,8 +11,8 @@ import { PricesService } from './prices.service.js';
 
 @Module({
   imports: [TypeOrmModule.forFeature([PriceRow]), AuditModule],
-  controllers: [PricesController],
-  providers: [PriceStore, PriceCatalogue, PricesService],
+  controllers: [PricesController, ModelCatalogueController],
+  providers: [PriceStore, PriceCatalogue, PricesService, ModelCatalogueService],
   exports: [PriceCatalogue],
 })
 export class PricesModule {}
