@@ -237,6 +237,48 @@ describe('a log-in at the identity provider', () => {
   });
 });
 
+describe('the members of an organisation', () => {
+  it('are the people who are logged in there, with their roles there and no others', async () => {
+    provider.nextUser({ sub: 'owner-1', groups: ['owners'] });
+    await loggedIn();
+    const owner = await loggedIn();
+    provider.nextUser({ sub: 'member-1', groups: ['team@search'] });
+    const member = await loggedIn();
+    await loggedIn('?organisation=other');
+    const all = await owner.client.list('/v1/members?page_size=100');
+    expect(all.find(({ id }) => id === 'owner-1')).toEqual({
+      object: 'member',
+      id: 'owner-1',
+      name: 'owner-1@example.com',
+      roles: [{ role: 'owner', workspace: null }],
+      sessions: 2,
+      last_login_at: expect.any(Number),
+      expires_at: expect.any(Number),
+    });
+    const search = { role: 'member', workspace: 'search' };
+    expect(all.find(({ id }) => id === 'member-1')).toMatchObject({ roles: [search], sessions: 1 });
+    const seen = await member.client.list('/v1/members?page_size=100');
+    expect(seen.map(({ id }) => id)).toContain('member-1');
+    expect(seen.map(({ id }) => id)).not.toContain('owner-1');
+  });
+
+  it('get their roles from the groups that the setting names', async () => {
+    const groups = await acme.client.list('/v1/members/groups');
+    expect(groups.map(({ group, role, workspace }) => [group, role, workspace])).toEqual([
+      ['owners', 'owner', null],
+      ['auditors', 'auditor', null],
+      ['team@search', 'member', 'search'],
+    ]);
+  });
+
+  it('are not for keys without the scope api_keys.list', async () => {
+    const { client } = await acme.client.createKey({ scopes: ['usage.read'] });
+    for (const path of ['/v1/members', '/v1/members/groups']) {
+      expect(refusalOf(await client.get(path))).toMatchObject({ code: 'permission_denied' });
+    }
+  });
+});
+
 describe('the identity provider of log-ins', () => {
   it('ends sessions when it is replaced or no longer configured', async () => {
     provider.nextUser({ sub: 'ann', groups: ['owners'] });

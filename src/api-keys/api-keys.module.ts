@@ -30,6 +30,8 @@ import { SessionAuthenticator } from './sessions/session-authenticator.js';
 import { Session } from './sessions/session.entity.js';
 import { SessionRetention } from './sessions/session.retention.js';
 import { SessionTokens } from './sessions/session-tokens.js';
+import { MembersController } from './sessions/members.controller.js';
+import { MembersService } from './sessions/members.service.js';
 import { SessionsController } from './sessions/sessions.controller.js';
 import { SessionsService } from './sessions/sessions.service.js';
 
@@ -42,7 +44,14 @@ import { SessionsService } from './sessions/sessions.service.js';
     VirtualKeysModule,
     WorkspacesModule,
   ],
-  controllers: [ApiKeysController, PlacedApiKeysController, CallerController, LoginController, SessionsController],
+  controllers: [
+    ApiKeysController,
+    PlacedApiKeysController,
+    CallerController,
+    LoginController,
+    SessionsController,
+    MembersController,
+  ],
   providers: [
     AdminTokenVerifier,
     ApiKeyHasher,
@@ -63,6 +72,7 @@ import { SessionsService } from './sessions/sessions.service.js';
     SessionRetention,
     SessionTokens,
     SessionsService,
+    MembersService,
   ],
   exports: [ApiKeyIssuer, ApiKeysService, Authenticator],
 })

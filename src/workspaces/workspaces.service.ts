@@ -119,6 +119,14 @@ export class WorkspacesService {
     return principal.workspaceId === null && (ref ?? null) === null ? null : this.resolveForCreate(principal, ref);
   }
 
+  /** The slugs of a tenant; without a workspace for a whole organisation. */
+  async slugsOf({ organisationId, workspaceId }: Tenant): Promise<{ organisation?: string; workspace?: string }> {
+    const organisation = await this.workspaces.manager.findOneBy(Organisation, { id: organisationId });
+    if (workspaceId === null) return { organisation: organisation?.slug };
+    const workspace = await this.workspaces.findOneBy({ id: workspaceId, organisationId });
+    return { organisation: organisation?.slug, workspace: workspace?.slug ?? '' };
+  }
+
   /** What the slugs of an organisation, and of one of its workspaces, stand for; undefined for unknown ones. */
   async tenantOf(organisationSlug: string, workspaceSlug: string | null): Promise<Tenant | undefined> {
     const organisation = await this.workspaces.manager.findOneBy(Organisation, { slug: organisationSlug });

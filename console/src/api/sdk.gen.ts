@@ -2,7 +2,7 @@
 
 import { client } from './client.gen.js';
 import type { Client, Options as Options2, TDataShape } from './client/index.js';
-import type { ArchiveUsageLimitData, ArchiveUsageLimitErrors, ArchiveUsageLimitResponses, CreateApiKeyData, CreateApiKeyErrors, CreateApiKeyResponses, CreateMcpServerData, CreateMcpServerErrors, CreateMcpServerResponses, CreateRerankData, CreateRerankErrors, CreateRerankResponses, CreateSessionData, CreateSessionErrors, CreateSessionResponses, CreateUsageLimitData, CreateUsageLimitErrors, CreateUsageLimitResponses, CreateVirtualKeyData, CreateVirtualKeyErrors, CreateVirtualKeyResponses, CreateWebhookData, CreateWebhookErrors, CreateWebhookResponses, CreateWorkspaceData, CreateWorkspaceErrors, CreateWorkspaceResponses, DeleteApiKeyData, DeleteApiKeyErrors, DeleteApiKeyResponses, DeleteVirtualKeyData, DeleteVirtualKeyErrors, DeleteVirtualKeyResponses, DeleteWebhookData, DeleteWebhookErrors, DeleteWebhookResponses, EndCurrentSessionData, EndCurrentSessionErrors, EndCurrentSessionResponses, EndSessionData, EndSessionErrors, EndSessionResponses, ListApiKeysData, ListApiKeysErrors, ListApiKeysResponses, ListAuditLogsData, ListAuditLogsErrors, ListAuditLogsResponses, ListLogsData, ListLogsErrors, ListLogsResponses, ListMcpServerCallsData, ListMcpServerCallsErrors, ListMcpServerCallsResponses, ListMcpServersData, ListMcpServersErrors, ListMcpServersResponses, ListMcpServerToolsData, ListMcpServerToolsErrors, ListMcpServerToolsResponses, ListModelRoutesData, ListModelRoutesErrors, ListModelRoutesResponses, ListSecretReferencesData, ListSecretReferencesErrors, ListSecretReferencesResponses, ListSessionsData, ListSessionsErrors, ListSessionsResponses, ListUsageLimitEntitiesData, ListUsageLimitEntitiesErrors, ListUsageLimitEntitiesResponses, ListUsageLimitsData, ListUsageLimitsErrors, ListUsageLimitsResponses, ListVirtualKeysData, ListVirtualKeysErrors, ListVirtualKeysResponses, ListWebhookDeliveriesData, ListWebhookDeliveriesErrors, ListWebhookDeliveriesResponses, ListWebhooksData, ListWebhooksErrors, ListWebhooksResponses, ListWorkspacesData, ListWorkspacesErrors, ListWorkspacesResponses, PreviewMcpServerHeadersData, PreviewMcpServerHeadersErrors, PreviewMcpServerHeadersResponses, RedeliverWebhookData, RedeliverWebhookErrors, RedeliverWebhookResponses, ResetUsageLimitEntityData, ResetUsageLimitEntityErrors, ResetUsageLimitEntityResponses, RetrieveCallerData, RetrieveCallerErrors, RetrieveCallerResponses, RetrieveCurrentSessionData, RetrieveCurrentSessionErrors, RetrieveCurrentSessionResponses, RetrieveLoginOptionsData, RetrieveLoginOptionsErrors, RetrieveLoginOptionsResponses, RetrieveMcpServerData, RetrieveMcpServerErrors, RetrieveMcpServerResponses, RetrieveModelRouteHealthData, RetrieveModelRouteHealthErrors, RetrieveModelRouteHealthResponses, RetrieveOverviewData, RetrieveOverviewErrors, RetrieveOverviewResponses, RetrieveUsageLimitData, RetrieveUsageLimitErrors, RetrieveUsageLimitResponses, RetrieveUsageReportData, RetrieveUsageReportErrors, RetrieveUsageReportResponses, RotateApiKeyData, RotateApiKeyErrors, RotateApiKeyResponses, SimulateUsageData, SimulateUsageErrors, SimulateUsageResponses, TestMcpServerData, TestMcpServerErrors, TestMcpServerResponses, TestSecretReferenceData, TestSecretReferenceErrors, TestSecretReferenceResponses, TestVirtualKeyData, TestVirtualKeyErrors, TestVirtualKeyResponses, TestWebhookData, TestWebhookErrors, TestWebhookResponses, UpdateMcpServerToolsData, UpdateMcpServerToolsErrors, UpdateMcpServerToolsResponses, UpdateUsageLimitData, UpdateUsageLimitErrors, UpdateUsageLimitResponses } from './types.gen.js';
+import type { ArchiveUsageLimitData, ArchiveUsageLimitErrors, ArchiveUsageLimitResponses, CallMcpServerToolData, CallMcpServerToolErrors, CallMcpServerToolResponses, CreateApiKeyData, CreateApiKeyErrors, CreateApiKeyResponses, CreateMcpServerData, CreateMcpServerErrors, CreateMcpServerResponses, CreateModelRouteData, CreateModelRouteErrors, CreateModelRouteResponses, CreatePriceData, CreatePriceErrors, CreatePriceResponses, CreateRerankData, CreateRerankErrors, CreateRerankResponses, CreateSecretReferenceData, CreateSecretReferenceErrors, CreateSecretReferenceResponses, CreateSessionData, CreateSessionErrors, CreateSessionResponses, CreateUsageLimitData, CreateUsageLimitErrors, CreateUsageLimitResponses, CreateVirtualKeyData, CreateVirtualKeyErrors, CreateVirtualKeyResponses, CreateWebhookData, CreateWebhookErrors, CreateWebhookResponses, CreateWorkspaceData, CreateWorkspaceErrors, CreateWorkspaceResponses, DeleteApiKeyData, DeleteApiKeyErrors, DeleteApiKeyResponses, DeleteModelRouteData, DeleteModelRouteErrors, DeleteModelRouteResponses, DeleteSecretReferenceData, DeleteSecretReferenceErrors, DeleteSecretReferenceResponses, DeleteVirtualKeyData, DeleteVirtualKeyErrors, DeleteVirtualKeyResponses, DeleteWebhookData, DeleteWebhookErrors, DeleteWebhookResponses, DeleteWorkspaceData, DeleteWorkspaceErrors, DeleteWorkspaceResponses, EndCurrentSessionData, EndCurrentSessionErrors, EndCurrentSessionResponses, EndSessionData, EndSessionErrors, EndSessionResponses, ListApiKeysData, ListApiKeysErrors, ListApiKeysResponses, ListAuditLogsData, ListAuditLogsErrors, ListAuditLogsResponses, ListCatalogueModelsData, ListCatalogueModelsErrors, ListCatalogueModelsResponses, ListLogsData, ListLogsErrors, ListLogsResponses, ListMcpServerCallsData, ListMcpServerCallsErrors, ListMcpServerCallsResponses, ListMcpServersData, ListMcpServersErrors, ListMcpServersResponses, ListMcpServerToolsData, ListMcpServerToolsErrors, ListMcpServerToolsResponses, ListMemberGroupsData, ListMemberGroupsErrors, ListMemberGroupsResponses, ListMembersData, ListMembersErrors, ListMembersResponses, ListModelRoutesData, ListModelRoutesErrors, ListModelRoutesResponses, ListModelsData, ListModelsErrors, ListModelsResponses, ListPricesData, ListPricesErrors, ListPricesResponses, ListSecretReferencesData, ListSecretReferencesErrors, ListSecretReferencesResponses, ListSessionsData, ListSessionsErrors, ListSessionsResponses, ListUsageLimitEntitiesData, ListUsageLimitEntitiesErrors, ListUsageLimitEntitiesResponses, ListUsageLimitsData, ListUsageLimitsErrors, ListUsageLimitsResponses, ListVirtualKeysData, ListVirtualKeysErrors, ListVirtualKeysResponses, ListWebhookDeliveriesData, ListWebhookDeliveriesErrors, ListWebhookDeliveriesResponses, ListWebhooksData, ListWebhooksErrors, ListWebhooksResponses, ListWorkspacesData, ListWorkspacesErrors, ListWorkspacesResponses, PreviewMcpServerHeadersData, PreviewMcpServerHeadersErrors, PreviewMcpServerHeadersResponses, RedeliverWebhookData, RedeliverWebhookErrors, RedeliverWebhookResponses, ResetUsageLimitEntityData, ResetUsageLimitEntityErrors, ResetUsageLimitEntityResponses, RetrieveCallerData, RetrieveCallerErrors, RetrieveCallerResponses, RetrieveCurrentSessionData, RetrieveCurrentSessionErrors, RetrieveCurrentSessionResponses, RetrieveLoginOptionsData, RetrieveLoginOptionsErrors, RetrieveLoginOptionsResponses, RetrieveMcpServerData, RetrieveMcpServerErrors, RetrieveMcpServerResponses, RetrieveModelRouteHealthData, RetrieveModelRouteHealthErrors, RetrieveModelRouteHealthResponses, RetrieveOverviewData, RetrieveOverviewErrors, RetrieveOverviewResponses, RetrieveUsageLimitData, RetrieveUsageLimitErrors, RetrieveUsageLimitResponses, RetrieveUsageReportData, RetrieveUsageReportErrors, RetrieveUsageReportResponses, RotateApiKeyData, RotateApiKeyErrors, RotateApiKeyResponses, SimulateUsageData, SimulateUsageErrors, SimulateUsageResponses, TestMcpServerData, TestMcpServerErrors, TestMcpServerResponses, TestSecretReferenceData, TestSecretReferenceErrors, TestSecretReferenceResponses, TestVirtualKeyData, TestVirtualKeyErrors, TestVirtualKeyResponses, TestWebhookData, TestWebhookErrors, TestWebhookResponses, UpdateMcpServerToolsData, UpdateMcpServerToolsErrors, UpdateMcpServerToolsResponses, UpdateSecretReferenceData, UpdateSecretReferenceErrors, UpdateSecretReferenceResponses, UpdateUsageLimitData, UpdateUsageLimitErrors, UpdateUsageLimitResponses, UpdateWorkspaceData, UpdateWorkspaceErrors, UpdateWorkspaceResponses } from './types.gen.js';
 
 export type Options<TData extends TDataShape = TDataShape, ThrowOnError extends boolean = boolean, TResponse = unknown> = Options2<TData, ThrowOnError, TResponse> & {
     /**
@@ -34,6 +34,17 @@ export const createRerank = <ThrowOnError extends boolean = false>(options: Opti
 });
 
 /**
+ * Lists the models that the caller can name, in the forms of OpenAI's and Anthropic's API at once.
+ *
+ * Needs the scope `completions.write`.
+ */
+export const listModels = <ThrowOnError extends boolean = false>(options?: Options<ListModelsData, ThrowOnError>) => (options?.client ?? client).get<ListModelsResponses, ListModelsErrors, ThrowOnError>({
+    security: [{ name: 'x-gateway-api-key', type: 'apiKey' }, { scheme: 'bearer', type: 'http' }],
+    url: '/v1/models',
+    ...options
+});
+
+/**
  * Lists the model routes of the caller's tenant, newest first.
  *
  * Needs the scope `model_routes.list`.
@@ -41,6 +52,32 @@ export const createRerank = <ThrowOnError extends boolean = false>(options: Opti
 export const listModelRoutes = <ThrowOnError extends boolean = false>(options?: Options<ListModelRoutesData, ThrowOnError>) => (options?.client ?? client).get<ListModelRoutesResponses, ListModelRoutesErrors, ThrowOnError>({
     security: [{ name: 'x-gateway-api-key', type: 'apiKey' }, { scheme: 'bearer', type: 'http' }],
     url: '/v1/model-routes',
+    ...options
+});
+
+/**
+ * Creates a model route: a name of a model that leads to a model of a virtual key.
+ *
+ * Needs the scope `model_routes.create`.
+ */
+export const createModelRoute = <ThrowOnError extends boolean = false>(options: Options<CreateModelRouteData, ThrowOnError>) => (options.client ?? client).post<CreateModelRouteResponses, CreateModelRouteErrors, ThrowOnError>({
+    security: [{ name: 'x-gateway-api-key', type: 'apiKey' }, { scheme: 'bearer', type: 'http' }],
+    url: '/v1/model-routes',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Deletes a model route.
+ *
+ * Needs the scope `model_routes.delete`.
+ */
+export const deleteModelRoute = <ThrowOnError extends boolean = false>(options: Options<DeleteModelRouteData, ThrowOnError>) => (options.client ?? client).delete<DeleteModelRouteResponses, DeleteModelRouteErrors, ThrowOnError>({
+    security: [{ name: 'x-gateway-api-key', type: 'apiKey' }, { scheme: 'bearer', type: 'http' }],
+    url: '/v1/model-routes/{ref}',
     ...options
 });
 
@@ -145,6 +182,32 @@ export const createWorkspace = <ThrowOnError extends boolean = false>(options: O
 });
 
 /**
+ * Deletes a workspace. One that still has keys, webhooks, MCP servers, model routes or active usage limits cannot be deleted (409).
+ *
+ * Needs the scope `workspaces.delete`.
+ */
+export const deleteWorkspace = <ThrowOnError extends boolean = false>(options: Options<DeleteWorkspaceData, ThrowOnError>) => (options.client ?? client).delete<DeleteWorkspaceResponses, DeleteWorkspaceErrors, ThrowOnError>({
+    security: [{ name: 'x-gateway-api-key', type: 'apiKey' }, { scheme: 'bearer', type: 'http' }],
+    url: '/v1/workspaces/{ref}',
+    ...options
+});
+
+/**
+ * Updates the named fields of a workspace.
+ *
+ * Needs the scope `workspaces.update`.
+ */
+export const updateWorkspace = <ThrowOnError extends boolean = false>(options: Options<UpdateWorkspaceData, ThrowOnError>) => (options.client ?? client).patch<UpdateWorkspaceResponses, UpdateWorkspaceErrors, ThrowOnError>({
+    security: [{ name: 'x-gateway-api-key', type: 'apiKey' }, { scheme: 'bearer', type: 'http' }],
+    url: '/v1/workspaces/{ref}',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
  * Lists the secret references that the caller can see, newest first.
  *
  * Needs the scope `secret_references.list`.
@@ -153,6 +216,47 @@ export const listSecretReferences = <ThrowOnError extends boolean = false>(optio
     security: [{ name: 'x-gateway-api-key', type: 'apiKey' }, { scheme: 'bearer', type: 'http' }],
     url: '/v1/secret-references',
     ...options
+});
+
+/**
+ * Creates a reference to a secret in an external secret manager.
+ *
+ * Needs the scope `secret_references.create`.
+ */
+export const createSecretReference = <ThrowOnError extends boolean = false>(options: Options<CreateSecretReferenceData, ThrowOnError>) => (options.client ?? client).post<CreateSecretReferenceResponses, CreateSecretReferenceErrors, ThrowOnError>({
+    security: [{ name: 'x-gateway-api-key', type: 'apiKey' }, { scheme: 'bearer', type: 'http' }],
+    url: '/v1/secret-references',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Deletes a secret reference. One in use cannot be deleted (409).
+ *
+ * Needs the scope `secret_references.delete`.
+ */
+export const deleteSecretReference = <ThrowOnError extends boolean = false>(options: Options<DeleteSecretReferenceData, ThrowOnError>) => (options.client ?? client).delete<DeleteSecretReferenceResponses, DeleteSecretReferenceErrors, ThrowOnError>({
+    security: [{ name: 'x-gateway-api-key', type: 'apiKey' }, { scheme: 'bearer', type: 'http' }],
+    url: '/v1/secret-references/{ref}',
+    ...options
+});
+
+/**
+ * Updates the named fields of a secret reference; `auth_config` is merged.
+ *
+ * Needs the scope `secret_references.update`.
+ */
+export const updateSecretReference = <ThrowOnError extends boolean = false>(options: Options<UpdateSecretReferenceData, ThrowOnError>) => (options.client ?? client).patch<UpdateSecretReferenceResponses, UpdateSecretReferenceErrors, ThrowOnError>({
+    security: [{ name: 'x-gateway-api-key', type: 'apiKey' }, { scheme: 'bearer', type: 'http' }],
+    url: '/v1/secret-references/{ref}',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
 });
 
 /**
@@ -483,6 +587,28 @@ export const endSession = <ThrowOnError extends boolean = false>(options: Option
 });
 
 /**
+ * Lists the people who are logged in without a key, with their roles, the newest log-in first.
+ *
+ * Needs the scope `api_keys.list`.
+ */
+export const listMembers = <ThrowOnError extends boolean = false>(options?: Options<ListMembersData, ThrowOnError>) => (options?.client ?? client).get<ListMembersResponses, ListMembersErrors, ThrowOnError>({
+    security: [{ name: 'x-gateway-api-key', type: 'apiKey' }, { scheme: 'bearer', type: 'http' }],
+    url: '/v1/members',
+    ...options
+});
+
+/**
+ * Lists the groups of the identity provider that give their people a role here (setting ADMIN_OIDC_ROLES).
+ *
+ * Needs the scope `api_keys.list`.
+ */
+export const listMemberGroups = <ThrowOnError extends boolean = false>(options?: Options<ListMemberGroupsData, ThrowOnError>) => (options?.client ?? client).get<ListMemberGroupsResponses, ListMemberGroupsErrors, ThrowOnError>({
+    security: [{ name: 'x-gateway-api-key', type: 'apiKey' }, { scheme: 'bearer', type: 'http' }],
+    url: '/v1/members/groups',
+    ...options
+});
+
+/**
  * Reports what calls have used, by period and by group. A caller of one workspace sees only its own.
  *
  * Needs the scope `usage.read`.
@@ -490,6 +616,43 @@ export const endSession = <ThrowOnError extends boolean = false>(options: Option
 export const retrieveUsageReport = <ThrowOnError extends boolean = false>(options?: Options<RetrieveUsageReportData, ThrowOnError>) => (options?.client ?? client).get<RetrieveUsageReportResponses, RetrieveUsageReportErrors, ThrowOnError>({
     security: [{ name: 'x-gateway-api-key', type: 'apiKey' }, { scheme: 'bearer', type: 'http' }],
     url: '/v1/usage',
+    ...options
+});
+
+/**
+ * Lists prices: the organisation's own, the operator's, then the built-in ones.
+ *
+ * Needs the scope `prices.list`.
+ */
+export const listPrices = <ThrowOnError extends boolean = false>(options?: Options<ListPricesData, ThrowOnError>) => (options?.client ?? client).get<ListPricesResponses, ListPricesErrors, ThrowOnError>({
+    security: [{ name: 'x-gateway-api-key', type: 'apiKey' }, { scheme: 'bearer', type: 'http' }],
+    url: '/v1/prices',
+    ...options
+});
+
+/**
+ * Sets what a unit of a model costs from a given time on. A price never changes; a newer one replaces it.
+ *
+ * Needs the scope `prices.create`.
+ */
+export const createPrice = <ThrowOnError extends boolean = false>(options: Options<CreatePriceData, ThrowOnError>) => (options.client ?? client).post<CreatePriceResponses, CreatePriceErrors, ThrowOnError>({
+    security: [{ name: 'x-gateway-api-key', type: 'apiKey' }, { scheme: 'bearer', type: 'http' }],
+    url: '/v1/prices',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Lists the models that the gateway knows: what they read and write, what they cost now, and who says so.
+ *
+ * Needs the scope `prices.list`.
+ */
+export const listCatalogueModels = <ThrowOnError extends boolean = false>(options?: Options<ListCatalogueModelsData, ThrowOnError>) => (options?.client ?? client).get<ListCatalogueModelsResponses, ListCatalogueModelsErrors, ThrowOnError>({
+    security: [{ name: 'x-gateway-api-key', type: 'apiKey' }, { scheme: 'bearer', type: 'http' }],
+    url: '/v1/model-catalogue',
     ...options
 });
 
@@ -602,6 +765,22 @@ export const testMcpServer = <ThrowOnError extends boolean = false>(options: Opt
 export const previewMcpServerHeaders = <ThrowOnError extends boolean = false>(options: Options<PreviewMcpServerHeadersData, ThrowOnError>) => (options.client ?? client).post<PreviewMcpServerHeadersResponses, PreviewMcpServerHeadersErrors, ThrowOnError>({
     security: [{ name: 'x-gateway-api-key', type: 'apiKey' }, { scheme: 'bearer', type: 'http' }],
     url: '/v1/mcp-servers/{ref}/preview-headers',
+    ...options,
+    headers: {
+        'Content-Type': 'application/json',
+        ...options.headers
+    }
+});
+
+/**
+ * Calls a tool of an MCP server once, as the caller, and returns what it answers. The rules for MCP clients hold: grants, disabled
+ * and held tools, the forwarded identity; the call is in the log of calls. For trying a tool out: agents use the server's address.
+ *
+ * Needs the scope `mcp.invoke`.
+ */
+export const callMcpServerTool = <ThrowOnError extends boolean = false>(options: Options<CallMcpServerToolData, ThrowOnError>) => (options.client ?? client).post<CallMcpServerToolResponses, CallMcpServerToolErrors, ThrowOnError>({
+    security: [{ name: 'x-gateway-api-key', type: 'apiKey' }, { scheme: 'bearer', type: 'http' }],
+    url: '/v1/mcp-servers/{ref}/tools/{tool}/call',
     ...options,
     headers: {
         'Content-Type': 'application/json',

@@ -331,7 +331,7 @@ export type McpCall = {
      */
     workspace_id: string | null;
     /**
-     * `api_key`, `external` or `oauth`.
+     * `api_key`, `external`, `oauth`, or `administrator` for a tool that was tried out without a key.
      */
     caller_type: string;
     /**
@@ -390,6 +390,58 @@ export type McpCall = {
      * Unix seconds.
      */
     created_at: number;
+};
+
+export type McpToolCall = {
+    /**
+     * `ok`; `tool_error`: the tool reported that it failed; `rpc_error`: the server refused the call.
+     */
+    outcome: 'ok' | 'tool_error' | 'rpc_error';
+    /**
+     * Of an `rpc_error`; otherwise null.
+     */
+    error: McpToolError | null;
+    object: 'mcp-tool-call';
+    /**
+     * The parts of the result (text, images, links …), as the server sent them.
+     */
+    content: Array<{
+        [key: string]: unknown;
+    }>;
+    /**
+     * The result as data; null: the tool has none.
+     */
+    structured_content: {
+        [key: string]: unknown;
+    } | null;
+    /**
+     * Time that the call took, with the handshake before it.
+     */
+    latency_ms: number;
+};
+
+export type McpToolError = {
+    /**
+     * The code of JSON-RPC or MCP.
+     */
+    code: number;
+    /**
+     * What the server says.
+     */
+    message: string;
+};
+
+export type CallMcpServerTool = {
+    /**
+     * As the tool's `input_schema` describes them; the server judges them. None when omitted.
+     */
+    arguments?: {
+        [key: string]: unknown;
+    };
+    /**
+     * Required with an administrator's token; with an API key it can only be the key's own.
+     */
+    organisation_id?: string;
 };
 
 export type HeadersPreview = {
@@ -525,6 +577,12 @@ export type ToolChoice = {
     /**
      * As it was read: it changes nothing.
      */
+    input_schema?: {
+        [key: string]: unknown;
+    } | null;
+    /**
+     * As it was read: it changes nothing.
+     */
     changed_at?: number | null;
     /**
      * false accepts a tool that is held; with `hash`, only if it is still this one. true changes nothing.
@@ -559,6 +617,12 @@ export type McpServerTool = {
      * Of its description and schemas; null: it was never seen.
      */
     hash: string | null;
+    /**
+     * JSON schema of the arguments, as the server last listed it; null: it is not known, or longer than 16 KiB.
+     */
+    input_schema: {
+        [key: string]: unknown;
+    } | null;
     /**
      * When they were first seen to differ from before, in Unix seconds; null: never.
      */
@@ -687,7 +751,8 @@ export type UserIdentityForwarding = {
     audience?: string;
     /**
      * Only for `jwt_header`: the token has `aud` (`audience`, else the server's `url`, which only one server of the gateway may
-     * have), `org` (the id of the organisation) and `auth_method` (`api_key`, `oauth` or `external_idp`).
+     * have), `org` (the id of the organisation) and `auth_method` (`api_key`, `oauth`, `external_idp`, or `administrator` for a tool
+     * that is tried out).
      */
     jwt_audience?: boolean;
     /**
@@ -1174,6 +1239,159 @@ export type ErrorDetail = {
     message: string;
 };
 
+export type CatalogueModelList = {
+    object: 'list';
+    data: Array<CatalogueModel>;
+    total: number;
+};
+
+export type CatalogueModelPrice = {
+    /**
+     * Id of the price, which says where it is from.
+     */
+    price_id: string;
+    /**
+     * What is priced, such as `input` or `output`: one token, unless its name says otherwise.
+     */
+    unit: string;
+    /**
+     * US dollars for one unit, a decimal number in a string.
+     */
+    price: string;
+};
+
+export type CatalogueModel = {
+    object: 'catalogue-model';
+    /**
+     * The provider that serves the model.
+     */
+    provider: string;
+    /**
+     * The name by which the provider knows the model.
+     */
+    model: string;
+    /**
+     * Tokens that one request can have at most; of a reranker the query with one document.
+     */
+    context_window: number;
+    /**
+     * Tokens that one answer can have at most; 0: the model writes none.
+     */
+    max_output_tokens: number;
+    /**
+     * What the model reads: `text`, `image`, `audio`, `video`, `pdf`.
+     */
+    input_modalities: Array<string>;
+    /**
+     * What the model writes; empty: it only scores or embeds.
+     */
+    output_modalities: Array<string>;
+    /**
+     * Where these facts were read.
+     */
+    source: string;
+    /**
+     * The day on which they were read, as `2026-11-21`.
+     */
+    read_on: string;
+    /**
+     * What the model costs the organisation now, in the mode `standard` and its lowest tier; empty: it has no price.
+     * `GET /v1/prices` has the other modes and tiers.
+     */
+    prices: Array<CatalogueModelPrice>;
+};
+
+export type PriceList = {
+    object: 'list';
+    data: Array<Price>;
+    total: number;
+};
+
+export type Price = {
+    id: string;
+    object: 'price';
+    /**
+     * null: the operator's, or one that comes with the gateway; for every organisation.
+     */
+    organisation_id: string | null;
+    /**
+     * The provider of the model.
+     */
+    provider: string;
+    /**
+     * With `*` at its end, the beginning of names.
+     */
+    model: string;
+    /**
+     * As it was set: `input` and `input_token` are the same unit, and so are `output` and `output_token`.
+     */
+    unit: string;
+    /**
+     * How the call is served: `standard`, `batch`, `flex`, `priority`, `fast` or `ultrafast`.
+     */
+    mode: string;
+    /**
+     * The price counts for calls with at least so many input tokens.
+     */
+    min_input_tokens: number;
+    /**
+     * US dollars for one unit, a decimal number in a string.
+     */
+    price: string;
+    /**
+     * Unix seconds.
+     */
+    effective_from: number;
+    /**
+     * `api`, the list that it was imported from, or where a price that comes with the gateway was read.
+     */
+    source: string;
+    /**
+     * Unix seconds; null: it comes with the gateway.
+     */
+    created_at: number | null;
+};
+
+export type CreatedPrice = {
+    id: string;
+    object: 'price';
+};
+
+export type CreatePriceRequest = {
+    /**
+     * The provider of the model.
+     */
+    provider: Provider;
+    /**
+     * Name of the model as callers write it; with `*` at its end, the beginning of names.
+     */
+    model: string;
+    /**
+     * What is priced.
+     */
+    unit: 'input' | 'cache_read' | 'cache_write_5m' | 'cache_write_1h' | 'output' | 'input_audio' | 'output_audio' | 'input_image' | 'output_image' | 'search_unit' | 'request' | 'web_search' | 'audio_second' | 'image' | 'training' | 'input_token' | 'output_token';
+    /**
+     * How the call is served. A mode without prices of its own has those of `standard`, the default.
+     */
+    mode?: 'standard' | 'batch' | 'flex' | 'priority' | 'fast' | 'ultrafast';
+    /**
+     * The price counts for calls with at least so many input tokens; 0 when omitted. The whole call has the price of its tier.
+     */
+    min_input_tokens?: number;
+    /**
+     * US dollars for one unit, a decimal number in a string; at most 1000000.
+     */
+    price: string;
+    /**
+     * Unix seconds from which it counts; now when omitted.
+     */
+    effective_from?: number;
+    /**
+     * Required with an administrator's token; with an API key it can only be the key's own.
+     */
+    organisation_id?: string;
+};
+
 /**
  * The provider that calls with this virtual key go to.
  */
@@ -1231,6 +1449,73 @@ export type UsagePeriod = {
      * Calls that the provider refused, and calls of tools that failed or got no answer from their MCP server.
      */
     failed_calls: number;
+};
+
+export type MemberGroupList = {
+    object: 'list';
+    data: Array<MemberGroup>;
+    total: number;
+};
+
+export type MemberGroup = {
+    /**
+     * `owner`, `admin`, `member` or `auditor`.
+     */
+    role: string;
+    /**
+     * Slug; null: all workspaces.
+     */
+    workspace: string | null;
+    object: 'member-group';
+    /**
+     * Name of the group at the identity provider.
+     */
+    group: string;
+};
+
+export type MemberList = {
+    object: 'list';
+    data: Array<Member>;
+    total: number;
+};
+
+export type MemberRole = {
+    /**
+     * `owner`, `admin`, `member` or `auditor`.
+     */
+    role: string;
+    /**
+     * Slug; null: all workspaces.
+     */
+    workspace: string | null;
+};
+
+export type Member = {
+    object: 'member';
+    /**
+     * The subject by which the identity provider knows the person.
+     */
+    id: string;
+    /**
+     * Address or name, as the identity provider gave it; null: it gave none.
+     */
+    name: string | null;
+    /**
+     * What the person's groups allow here; empty for who came with an administrator's token.
+     */
+    roles: Array<MemberRole>;
+    /**
+     * In how many browsers the person is logged in.
+     */
+    sessions: number;
+    /**
+     * The newest log-in, in Unix seconds.
+     */
+    last_login_at: number;
+    /**
+     * When the last session ends, in Unix seconds: then the groups are read again.
+     */
+    expires_at: number;
 };
 
 export type SessionList = {
@@ -2229,6 +2514,97 @@ export type SecretReferenceTest = {
     reason?: string;
 };
 
+export type UpdateSecretReferenceRequest = {
+    name?: string;
+    /**
+     * Merged over what is stored; `null` takes a field out, and a masked value that comes back changes nothing.
+     */
+    auth_config?: {
+        [key: string]: unknown;
+    };
+    /**
+     * Where the secret is in its manager.
+     */
+    secret_path?: string;
+    description?: string | null;
+    /**
+     * Which value of the secret, when it holds several: a field of its JSON, or of a Vault secret. null: the whole.
+     */
+    secret_key?: string | null;
+    /**
+     * null: the current one.
+     */
+    secret_version?: string | null;
+    /**
+     * false without `allowed_workspaces`: no workspace may use it yet.
+     */
+    allow_all_workspaces?: boolean;
+    /**
+     * Ids or slugs of the workspaces that may use it, instead of all of them; null: no list, and without allow_all_workspaces no workspace may.
+     */
+    allowed_workspaces?: Array<string> | null;
+    /**
+     * Hosts to which the value may be sent, `*.` before a domain for all below it, with a port if it is not the default one; null:
+     * all. Checked when a field is mapped, and at each use.
+     */
+    allowed_hosts?: Array<string> | null;
+    /**
+     * Providers whose virtual keys may use the value, at their own addresses; a `base_url` must also be in `allowed_hosts`. MCP
+     * servers may not. null: all providers, and MCP servers.
+     */
+    allowed_providers?: Array<'cohere' | 'voyage' | 'jina' | 'pinecone' | 'bedrock' | 'azure-ai' | 'openai' | 'azure-openai' | 'openai-compatible' | 'anthropic' | 'gemini' | 'groq' | 'mistral' | 'deepseek' | 'xai' | 'together' | 'fireworks' | 'openrouter' | 'ollama' | 'vllm' | 'lm-studio' | 'local'> | null;
+    /**
+     * For your own order: at most 64 fields, values of any kind.
+     */
+    tags?: {
+        [key: string]: unknown;
+    } | null;
+    /**
+     * Required with an administrator's token; with an API key it can only be the key's own.
+     */
+    organisation_id?: string;
+    /**
+     * As it was read: it cannot be changed.
+     */
+    id?: string;
+    /**
+     * As it was read: it cannot be changed.
+     */
+    object?: 'secret-reference';
+    /**
+     * As it was read: it cannot be changed.
+     */
+    created_at?: number;
+    /**
+     * As it was read: it cannot be changed.
+     */
+    slug?: string;
+    /**
+     * As it was read: it cannot be changed.
+     */
+    manager_type?: string;
+    /**
+     * As it was read: it cannot be changed.
+     */
+    status?: 'active';
+    /**
+     * As it was read: it cannot be changed.
+     */
+    created_by?: string;
+    /**
+     * As it was read: it cannot be changed.
+     */
+    updated_at?: number;
+    /**
+     * As it was read: it cannot be changed.
+     */
+    last_resolved_at?: number | null;
+    /**
+     * As it was read: it cannot be changed.
+     */
+    last_error?: string | null;
+};
+
 export type SecretReferenceList = {
     object: 'list';
     data: Array<SecretReference>;
@@ -2310,6 +2686,96 @@ export type SecretReference = {
      * Unix seconds.
      */
     updated_at: number;
+};
+
+export type CreateSecretReferenceRequest = {
+    name: string;
+    /**
+     * Each manager has two names; answers have the one that was used here.
+     */
+    manager_type: 'cloudA_sm' | 'aws_sm' | 'cloudB_kv' | 'azure_kv' | 'vendorC_vault' | 'hashicorp_vault';
+    /**
+     * Credentials for the manager; see docs/guides/secret-references.md. Secrets are sealed at once, and only ever shown masked.
+     */
+    auth_config: {
+        [key: string]: unknown;
+    };
+    /**
+     * Where the manager keeps the secret: a name or an ARN, a name, or a path.
+     */
+    secret_path: string;
+    /**
+     * false without `allowed_workspaces`: no workspace may use it yet. Default: true; false with `allowed_workspaces`, and for
+     * callers of one workspace, whose references are for that alone.
+     */
+    allow_all_workspaces?: boolean;
+    /**
+     * Made from the name when omitted.
+     */
+    slug?: string;
+    description?: string | null;
+    /**
+     * Which value of the secret, when it holds several: a field of its JSON, or of a Vault secret. null: the whole.
+     */
+    secret_key?: string | null;
+    /**
+     * null: the current one.
+     */
+    secret_version?: string | null;
+    /**
+     * Ids or slugs of the workspaces that may use it, instead of all of them; null: no list, and without allow_all_workspaces no workspace may.
+     */
+    allowed_workspaces?: Array<string> | null;
+    /**
+     * Hosts to which the value may be sent, `*.` before a domain for all below it, with a port if it is not the default one; null:
+     * all. Checked when a field is mapped, and at each use.
+     */
+    allowed_hosts?: Array<string> | null;
+    /**
+     * Providers whose virtual keys may use the value, at their own addresses; a `base_url` must also be in `allowed_hosts`. MCP
+     * servers may not. null: all providers, and MCP servers.
+     */
+    allowed_providers?: Array<'cohere' | 'voyage' | 'jina' | 'pinecone' | 'bedrock' | 'azure-ai' | 'openai' | 'azure-openai' | 'openai-compatible' | 'anthropic' | 'gemini' | 'groq' | 'mistral' | 'deepseek' | 'xai' | 'together' | 'fireworks' | 'openrouter' | 'ollama' | 'vllm' | 'lm-studio' | 'local'> | null;
+    /**
+     * For your own order: at most 64 fields, values of any kind.
+     */
+    tags?: {
+        [key: string]: unknown;
+    } | null;
+    /**
+     * Required with an administrator's token; with an API key it can only be the key's own.
+     */
+    organisation_id?: string;
+};
+
+export type UpdateWorkspaceRequest = {
+    name?: string;
+    description?: string | null;
+    defaults?: WorkspaceDefaultsInput;
+    /**
+     * Required with an administrator's token that grants several organisations.
+     */
+    organisation_id?: string;
+    /**
+     * As it was read: it cannot be changed.
+     */
+    id?: string;
+    /**
+     * As it was read: it cannot be changed.
+     */
+    object?: 'workspace';
+    /**
+     * As it was read: it cannot be changed.
+     */
+    created_at?: number;
+    /**
+     * As it was read: it cannot be changed.
+     */
+    slug?: string;
+    /**
+     * As it was read: it cannot be changed.
+     */
+    updated_at?: number;
 };
 
 export type WorkspaceDefaultsInput = {
@@ -2598,6 +3064,48 @@ export type TargetCondition = {
     excludes?: string | Array<string>;
 };
 
+export type ModelTargetInput = {
+    /**
+     * Id or slug of a virtual key that the callers of the route can use.
+     */
+    virtual_key: string;
+    /**
+     * The model, as its provider knows it.
+     */
+    model: string;
+    /**
+     * The model behind a name that says nothing about it, as of a deployment or of a model that was tuned: its prices and bounds
+     * count. Takes precedence over that of the virtual key.
+     */
+    base_model?: string | null;
+    /**
+     * Targets with a lower one are tried first; of equal ones, the first.
+     */
+    order?: number;
+    /**
+     * Its share of the calls, among the targets of the same order that are healthy. One without it beside others that have it counts
+     * as 1. Without any, the first in the list takes the calls.
+     */
+    weight?: number | null;
+    /**
+     * The target takes only calls that meet all of them, also when another target fails.
+     */
+    conditions?: Array<TargetCondition>;
+    /**
+     * The target takes no smaller calls. A quarter of the bytes of the body is the estimate.
+     */
+    min_estimated_tokens?: number | null;
+    /**
+     * The target takes no larger calls.
+     */
+    max_estimated_tokens?: number | null;
+    /**
+     * From 0 to 1: the target takes a call only while each strict usage limit of the call has at least this share left. A cheaper
+     * target without it can then take the rest.
+     */
+    min_budget_left?: number | null;
+};
+
 export type ModelRouteHealth = {
     object: 'model-route-health';
     id: string;
@@ -2725,6 +3233,74 @@ export type CreatedResource = {
     id: string;
     slug: string;
     object: string;
+};
+
+export type CreateModelRouteRequest = {
+    /**
+     * What callers write as `model`; unique in its workspace.
+     */
+    name: string;
+    /**
+     * Models of virtual keys: when one fails, the next takes the call.
+     */
+    targets: Array<ModelTargetInput>;
+    /**
+     * For addresses; made from the name when omitted.
+     */
+    slug?: string;
+    /**
+     * Id or slug. Without it, a caller of the whole organisation makes a route that all its workspaces can use.
+     */
+    workspace_id?: string | null;
+    description?: string | null;
+    /**
+     * The highest output cap: a call with a higher one, or with none, gets this one.
+     */
+    max_output_tokens?: number | null;
+    /**
+     * Lowers the output cap of a call to what its usage limits have room for, not below 1,024 tokens.
+     */
+    clamp_output?: boolean;
+    /**
+     * Required with an administrator's token; with an API key it can only be the key's own.
+     */
+    organisation_id?: string;
+};
+
+export type ModelList = {
+    object: 'list';
+    data: Array<Model>;
+    has_more: boolean;
+    first_id: string | null;
+    last_id: string | null;
+};
+
+export type Model = {
+    object: 'model';
+    /**
+     * `model`, as Anthropic's API has it.
+     */
+    type: 'model';
+    /**
+     * What callers write as `model`.
+     */
+    id: string;
+    /**
+     * Unix seconds; 0 where it is not known.
+     */
+    created: number;
+    /**
+     * The same in RFC 3339.
+     */
+    created_at: string;
+    /**
+     * The provider, or `tollgate` for a model route.
+     */
+    owned_by: string;
+    /**
+     * The same as `id`.
+     */
+    display_name: string;
 };
 
 export type RerankResponse = {
@@ -3048,6 +3624,69 @@ export type CreateRerankResponses = {
 
 export type CreateRerankResponse = CreateRerankResponses[keyof CreateRerankResponses];
 
+export type ListModelsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Models on a page.
+         */
+        limit?: number;
+        /**
+         * Id of a model; the page after it is returned.
+         */
+        after_id?: string;
+        /**
+         * Id of a model; the page before it is returned.
+         */
+        before_id?: string;
+        /**
+         * What Codex says about itself; not read.
+         */
+        client_version?: string;
+    };
+    url: '/v1/models';
+};
+
+export type ListModelsErrors = {
+    /**
+     * - `validation_failed`: The request is not valid.
+     */
+    400: ErrorResponse;
+    /**
+     * - `api_key_invalid`: The gateway API key is missing or not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * - `permission_denied`: The caller lacks a permission that this operation needs.
+     */
+    403: ErrorResponse;
+    /**
+     * - `rate_limited`: The API key has reached its request rate limit.
+     */
+    429: ErrorResponse;
+    /**
+     * - `internal_error`: The gateway failed to handle the request.
+     */
+    500: ErrorResponse;
+    /**
+     * - `store_unavailable`: A store that the gateway depends on is not available.
+     */
+    503: ErrorResponse;
+    /**
+     * Any other error. The description of this document lists all codes.
+     */
+    default: ErrorResponse;
+};
+
+export type ListModelsError = ListModelsErrors[keyof ListModelsErrors];
+
+export type ListModelsResponses = {
+    200: ModelList;
+};
+
+export type ListModelsResponse = ListModelsResponses[keyof ListModelsResponses];
+
 export type ListModelRoutesData = {
     body?: never;
     path?: never;
@@ -3128,6 +3767,161 @@ export type ListModelRoutesResponses = {
 };
 
 export type ListModelRoutesResponse = ListModelRoutesResponses[keyof ListModelRoutesResponses];
+
+export type CreateModelRouteData = {
+    body: CreateModelRouteRequest;
+    headers?: {
+        /**
+         * Names this create. Within a day, the same request with the same value returns the same answer, with the header
+         * `Idempotent-Replayed: true`, and creates nothing.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: {
+        /**
+         * The organisation to act in. Needed only with an administrator's token that grants several. A body may name it instead.
+         */
+        organisation_id?: string;
+    };
+    url: '/v1/model-routes';
+};
+
+export type CreateModelRouteErrors = {
+    /**
+     * - `validation_failed`: The request is not valid.
+     */
+    400: ErrorResponse;
+    /**
+     * - `api_key_invalid`: The gateway API key is missing or not valid.
+     * - `token_invalid`: The bearer token is not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * - `permission_denied`: The caller lacks a permission that this operation needs.
+     * - `tenant_mismatch`: The request names an organisation or workspace that the caller does not act for.
+     */
+    403: ErrorResponse;
+    /**
+     * - `request_timeout`: The request did not arrive in time.
+     */
+    408: ErrorResponse;
+    /**
+     * - `conflict`: The request conflicts with an existing resource.
+     * - `idempotency_key_in_use`: A request with this Idempotency-Key is in progress.
+     */
+    409: ErrorResponse;
+    /**
+     * - `payload_too_large`: The request body is too large.
+     */
+    413: ErrorResponse;
+    /**
+     * - `unsupported_media_type`: The request body must be JSON (content-type: application/json).
+     */
+    415: ErrorResponse;
+    /**
+     * - `idempotency_key_reused`: This Idempotency-Key belongs to another request.
+     */
+    422: ErrorResponse;
+    /**
+     * - `rate_limited`: The API key has reached its request rate limit.
+     */
+    429: ErrorResponse;
+    /**
+     * - `internal_error`: The gateway failed to handle the request.
+     */
+    500: ErrorResponse;
+    /**
+     * - `identity_provider_unavailable`: The identity provider could not be reached.
+     */
+    502: ErrorResponse;
+    /**
+     * - `store_unavailable`: A store that the gateway depends on is not available.
+     */
+    503: ErrorResponse;
+    /**
+     * Any other error. The description of this document lists all codes.
+     */
+    default: ErrorResponse;
+};
+
+export type CreateModelRouteError = CreateModelRouteErrors[keyof CreateModelRouteErrors];
+
+export type CreateModelRouteResponses = {
+    201: CreatedResource;
+};
+
+export type CreateModelRouteResponse = CreateModelRouteResponses[keyof CreateModelRouteResponses];
+
+export type DeleteModelRouteData = {
+    body?: never;
+    path: {
+        /**
+         * The id or slug of the model route.
+         */
+        ref: string;
+    };
+    query?: {
+        /**
+         * The organisation to act in. Needed only with an administrator's token that grants several. A body may name it instead.
+         */
+        organisation_id?: string;
+    };
+    url: '/v1/model-routes/{ref}';
+};
+
+export type DeleteModelRouteErrors = {
+    /**
+     * - `validation_failed`: The request is not valid.
+     */
+    400: ErrorResponse;
+    /**
+     * - `api_key_invalid`: The gateway API key is missing or not valid.
+     * - `token_invalid`: The bearer token is not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * - `permission_denied`: The caller lacks a permission that this operation needs.
+     * - `tenant_mismatch`: The request names an organisation or workspace that the caller does not act for.
+     */
+    403: ErrorResponse;
+    /**
+     * - `not_found`: The resource does not exist.
+     */
+    404: ErrorResponse;
+    /**
+     * - `conflict`: The request conflicts with an existing resource.
+     */
+    409: ErrorResponse;
+    /**
+     * - `rate_limited`: The API key has reached its request rate limit.
+     */
+    429: ErrorResponse;
+    /**
+     * - `internal_error`: The gateway failed to handle the request.
+     */
+    500: ErrorResponse;
+    /**
+     * - `identity_provider_unavailable`: The identity provider could not be reached.
+     */
+    502: ErrorResponse;
+    /**
+     * - `store_unavailable`: A store that the gateway depends on is not available.
+     */
+    503: ErrorResponse;
+    /**
+     * Any other error. The description of this document lists all codes.
+     */
+    default: ErrorResponse;
+};
+
+export type DeleteModelRouteError = DeleteModelRouteErrors[keyof DeleteModelRouteErrors];
+
+export type DeleteModelRouteResponses = {
+    204: void;
+};
+
+export type DeleteModelRouteResponse = DeleteModelRouteResponses[keyof DeleteModelRouteResponses];
 
 export type RetrieveModelRouteHealthData = {
     body?: never;
@@ -3784,6 +4578,158 @@ export type CreateWorkspaceResponses = {
 
 export type CreateWorkspaceResponse = CreateWorkspaceResponses[keyof CreateWorkspaceResponses];
 
+export type DeleteWorkspaceData = {
+    body?: never;
+    path: {
+        /**
+         * The id or slug of the workspace.
+         */
+        ref: string;
+    };
+    query?: {
+        /**
+         * The organisation to act in. Needed only with an administrator's token that grants several. A body may name it instead.
+         */
+        organisation_id?: string;
+    };
+    url: '/v1/workspaces/{ref}';
+};
+
+export type DeleteWorkspaceErrors = {
+    /**
+     * - `validation_failed`: The request is not valid.
+     */
+    400: ErrorResponse;
+    /**
+     * - `api_key_invalid`: The gateway API key is missing or not valid.
+     * - `token_invalid`: The bearer token is not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * - `permission_denied`: The caller lacks a permission that this operation needs.
+     * - `tenant_mismatch`: The request names an organisation or workspace that the caller does not act for.
+     */
+    403: ErrorResponse;
+    /**
+     * - `not_found`: The resource does not exist.
+     */
+    404: ErrorResponse;
+    /**
+     * - `conflict`: The request conflicts with an existing resource.
+     */
+    409: ErrorResponse;
+    /**
+     * - `rate_limited`: The API key has reached its request rate limit.
+     */
+    429: ErrorResponse;
+    /**
+     * - `internal_error`: The gateway failed to handle the request.
+     */
+    500: ErrorResponse;
+    /**
+     * - `identity_provider_unavailable`: The identity provider could not be reached.
+     */
+    502: ErrorResponse;
+    /**
+     * - `store_unavailable`: A store that the gateway depends on is not available.
+     */
+    503: ErrorResponse;
+    /**
+     * Any other error. The description of this document lists all codes.
+     */
+    default: ErrorResponse;
+};
+
+export type DeleteWorkspaceError = DeleteWorkspaceErrors[keyof DeleteWorkspaceErrors];
+
+export type DeleteWorkspaceResponses = {
+    204: void;
+};
+
+export type DeleteWorkspaceResponse = DeleteWorkspaceResponses[keyof DeleteWorkspaceResponses];
+
+export type UpdateWorkspaceData = {
+    body?: UpdateWorkspaceRequest;
+    path: {
+        /**
+         * The id or slug of the workspace.
+         */
+        ref: string;
+    };
+    query?: {
+        /**
+         * The organisation to act in. Needed only with an administrator's token that grants several. A body may name it instead.
+         */
+        organisation_id?: string;
+    };
+    url: '/v1/workspaces/{ref}';
+};
+
+export type UpdateWorkspaceErrors = {
+    /**
+     * - `validation_failed`: The request is not valid.
+     */
+    400: ErrorResponse;
+    /**
+     * - `api_key_invalid`: The gateway API key is missing or not valid.
+     * - `token_invalid`: The bearer token is not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * - `permission_denied`: The caller lacks a permission that this operation needs.
+     * - `tenant_mismatch`: The request names an organisation or workspace that the caller does not act for.
+     */
+    403: ErrorResponse;
+    /**
+     * - `not_found`: The resource does not exist.
+     */
+    404: ErrorResponse;
+    /**
+     * - `request_timeout`: The request did not arrive in time.
+     */
+    408: ErrorResponse;
+    /**
+     * - `conflict`: The request conflicts with an existing resource.
+     */
+    409: ErrorResponse;
+    /**
+     * - `payload_too_large`: The request body is too large.
+     */
+    413: ErrorResponse;
+    /**
+     * - `unsupported_media_type`: The request body must be JSON (content-type: application/json).
+     */
+    415: ErrorResponse;
+    /**
+     * - `rate_limited`: The API key has reached its request rate limit.
+     */
+    429: ErrorResponse;
+    /**
+     * - `internal_error`: The gateway failed to handle the request.
+     */
+    500: ErrorResponse;
+    /**
+     * - `identity_provider_unavailable`: The identity provider could not be reached.
+     */
+    502: ErrorResponse;
+    /**
+     * - `store_unavailable`: A store that the gateway depends on is not available.
+     */
+    503: ErrorResponse;
+    /**
+     * Any other error. The description of this document lists all codes.
+     */
+    default: ErrorResponse;
+};
+
+export type UpdateWorkspaceError = UpdateWorkspaceErrors[keyof UpdateWorkspaceErrors];
+
+export type UpdateWorkspaceResponses = {
+    200: Workspace;
+};
+
+export type UpdateWorkspaceResponse = UpdateWorkspaceResponses[keyof UpdateWorkspaceResponses];
+
 export type ListSecretReferencesData = {
     body?: never;
     path?: never;
@@ -3872,6 +4818,243 @@ export type ListSecretReferencesResponses = {
 };
 
 export type ListSecretReferencesResponse = ListSecretReferencesResponses[keyof ListSecretReferencesResponses];
+
+export type CreateSecretReferenceData = {
+    body: CreateSecretReferenceRequest;
+    headers?: {
+        /**
+         * Names this create. Within a day, the same request with the same value returns the same answer, with the header
+         * `Idempotent-Replayed: true`, and creates nothing.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: {
+        /**
+         * The organisation to act in. Needed only with an administrator's token that grants several. A body may name it instead.
+         */
+        organisation_id?: string;
+    };
+    url: '/v1/secret-references';
+};
+
+export type CreateSecretReferenceErrors = {
+    /**
+     * - `validation_failed`: The request is not valid.
+     */
+    400: ErrorResponse;
+    /**
+     * - `api_key_invalid`: The gateway API key is missing or not valid.
+     * - `token_invalid`: The bearer token is not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * - `permission_denied`: The caller lacks a permission that this operation needs.
+     * - `tenant_mismatch`: The request names an organisation or workspace that the caller does not act for.
+     */
+    403: ErrorResponse;
+    /**
+     * - `request_timeout`: The request did not arrive in time.
+     */
+    408: ErrorResponse;
+    /**
+     * - `conflict`: The request conflicts with an existing resource.
+     * - `idempotency_key_in_use`: A request with this Idempotency-Key is in progress.
+     */
+    409: ErrorResponse;
+    /**
+     * - `payload_too_large`: The request body is too large.
+     */
+    413: ErrorResponse;
+    /**
+     * - `unsupported_media_type`: The request body must be JSON (content-type: application/json).
+     */
+    415: ErrorResponse;
+    /**
+     * - `idempotency_key_reused`: This Idempotency-Key belongs to another request.
+     */
+    422: ErrorResponse;
+    /**
+     * - `rate_limited`: The API key has reached its request rate limit.
+     */
+    429: ErrorResponse;
+    /**
+     * - `internal_error`: The gateway failed to handle the request.
+     */
+    500: ErrorResponse;
+    /**
+     * - `identity_provider_unavailable`: The identity provider could not be reached.
+     */
+    502: ErrorResponse;
+    /**
+     * - `store_unavailable`: A store that the gateway depends on is not available.
+     */
+    503: ErrorResponse;
+    /**
+     * Any other error. The description of this document lists all codes.
+     */
+    default: ErrorResponse;
+};
+
+export type CreateSecretReferenceError = CreateSecretReferenceErrors[keyof CreateSecretReferenceErrors];
+
+export type CreateSecretReferenceResponses = {
+    201: CreatedResource;
+};
+
+export type CreateSecretReferenceResponse = CreateSecretReferenceResponses[keyof CreateSecretReferenceResponses];
+
+export type DeleteSecretReferenceData = {
+    body?: never;
+    path: {
+        /**
+         * The id or slug of the secret reference.
+         */
+        ref: string;
+    };
+    query?: {
+        /**
+         * The organisation to act in. Needed only with an administrator's token that grants several. A body may name it instead.
+         */
+        organisation_id?: string;
+    };
+    url: '/v1/secret-references/{ref}';
+};
+
+export type DeleteSecretReferenceErrors = {
+    /**
+     * - `validation_failed`: The request is not valid.
+     */
+    400: ErrorResponse;
+    /**
+     * - `api_key_invalid`: The gateway API key is missing or not valid.
+     * - `token_invalid`: The bearer token is not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * - `permission_denied`: The caller lacks a permission that this operation needs.
+     * - `tenant_mismatch`: The request names an organisation or workspace that the caller does not act for.
+     */
+    403: ErrorResponse;
+    /**
+     * - `not_found`: The resource does not exist.
+     */
+    404: ErrorResponse;
+    /**
+     * - `conflict`: The request conflicts with an existing resource.
+     */
+    409: ErrorResponse;
+    /**
+     * - `rate_limited`: The API key has reached its request rate limit.
+     */
+    429: ErrorResponse;
+    /**
+     * - `internal_error`: The gateway failed to handle the request.
+     */
+    500: ErrorResponse;
+    /**
+     * - `identity_provider_unavailable`: The identity provider could not be reached.
+     */
+    502: ErrorResponse;
+    /**
+     * - `store_unavailable`: A store that the gateway depends on is not available.
+     */
+    503: ErrorResponse;
+    /**
+     * Any other error. The description of this document lists all codes.
+     */
+    default: ErrorResponse;
+};
+
+export type DeleteSecretReferenceError = DeleteSecretReferenceErrors[keyof DeleteSecretReferenceErrors];
+
+export type DeleteSecretReferenceResponses = {
+    204: void;
+};
+
+export type DeleteSecretReferenceResponse = DeleteSecretReferenceResponses[keyof DeleteSecretReferenceResponses];
+
+export type UpdateSecretReferenceData = {
+    body?: UpdateSecretReferenceRequest;
+    path: {
+        /**
+         * The id or slug of the secret reference.
+         */
+        ref: string;
+    };
+    query?: {
+        /**
+         * The organisation to act in. Needed only with an administrator's token that grants several. A body may name it instead.
+         */
+        organisation_id?: string;
+    };
+    url: '/v1/secret-references/{ref}';
+};
+
+export type UpdateSecretReferenceErrors = {
+    /**
+     * - `validation_failed`: The request is not valid.
+     */
+    400: ErrorResponse;
+    /**
+     * - `api_key_invalid`: The gateway API key is missing or not valid.
+     * - `token_invalid`: The bearer token is not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * - `permission_denied`: The caller lacks a permission that this operation needs.
+     * - `tenant_mismatch`: The request names an organisation or workspace that the caller does not act for.
+     */
+    403: ErrorResponse;
+    /**
+     * - `not_found`: The resource does not exist.
+     */
+    404: ErrorResponse;
+    /**
+     * - `request_timeout`: The request did not arrive in time.
+     */
+    408: ErrorResponse;
+    /**
+     * - `conflict`: The request conflicts with an existing resource.
+     */
+    409: ErrorResponse;
+    /**
+     * - `payload_too_large`: The request body is too large.
+     */
+    413: ErrorResponse;
+    /**
+     * - `unsupported_media_type`: The request body must be JSON (content-type: application/json).
+     */
+    415: ErrorResponse;
+    /**
+     * - `rate_limited`: The API key has reached its request rate limit.
+     */
+    429: ErrorResponse;
+    /**
+     * - `internal_error`: The gateway failed to handle the request.
+     */
+    500: ErrorResponse;
+    /**
+     * - `identity_provider_unavailable`: The identity provider could not be reached.
+     */
+    502: ErrorResponse;
+    /**
+     * - `store_unavailable`: A store that the gateway depends on is not available.
+     */
+    503: ErrorResponse;
+    /**
+     * Any other error. The description of this document lists all codes.
+     */
+    default: ErrorResponse;
+};
+
+export type UpdateSecretReferenceError = UpdateSecretReferenceErrors[keyof UpdateSecretReferenceErrors];
+
+export type UpdateSecretReferenceResponses = {
+    200: SecretReference;
+};
+
+export type UpdateSecretReferenceResponse = UpdateSecretReferenceResponses[keyof UpdateSecretReferenceResponses];
 
 export type TestSecretReferenceData = {
     body?: EmptyRequest;
@@ -5806,6 +6989,136 @@ export type EndSessionResponses = {
 
 export type EndSessionResponse = EndSessionResponses[keyof EndSessionResponses];
 
+export type ListMembersData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Number of the page, from 0.
+         */
+        current_page?: number;
+        /**
+         * Items on a page.
+         */
+        page_size?: number;
+        /**
+         * The organisation to act in. Needed only with an administrator's token that grants several. A body may name it instead.
+         */
+        organisation_id?: string;
+    };
+    url: '/v1/members';
+};
+
+export type ListMembersErrors = {
+    /**
+     * - `validation_failed`: The request is not valid.
+     */
+    400: ErrorResponse;
+    /**
+     * - `api_key_invalid`: The gateway API key is missing or not valid.
+     * - `token_invalid`: The bearer token is not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * - `permission_denied`: The caller lacks a permission that this operation needs.
+     * - `tenant_mismatch`: The request names an organisation or workspace that the caller does not act for.
+     */
+    403: ErrorResponse;
+    /**
+     * - `rate_limited`: The API key has reached its request rate limit.
+     */
+    429: ErrorResponse;
+    /**
+     * - `internal_error`: The gateway failed to handle the request.
+     */
+    500: ErrorResponse;
+    /**
+     * - `identity_provider_unavailable`: The identity provider could not be reached.
+     */
+    502: ErrorResponse;
+    /**
+     * - `store_unavailable`: A store that the gateway depends on is not available.
+     */
+    503: ErrorResponse;
+    /**
+     * Any other error. The description of this document lists all codes.
+     */
+    default: ErrorResponse;
+};
+
+export type ListMembersError = ListMembersErrors[keyof ListMembersErrors];
+
+export type ListMembersResponses = {
+    200: MemberList;
+};
+
+export type ListMembersResponse = ListMembersResponses[keyof ListMembersResponses];
+
+export type ListMemberGroupsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Number of the page, from 0.
+         */
+        current_page?: number;
+        /**
+         * Items on a page.
+         */
+        page_size?: number;
+        /**
+         * The organisation to act in. Needed only with an administrator's token that grants several. A body may name it instead.
+         */
+        organisation_id?: string;
+    };
+    url: '/v1/members/groups';
+};
+
+export type ListMemberGroupsErrors = {
+    /**
+     * - `validation_failed`: The request is not valid.
+     */
+    400: ErrorResponse;
+    /**
+     * - `api_key_invalid`: The gateway API key is missing or not valid.
+     * - `token_invalid`: The bearer token is not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * - `permission_denied`: The caller lacks a permission that this operation needs.
+     * - `tenant_mismatch`: The request names an organisation or workspace that the caller does not act for.
+     */
+    403: ErrorResponse;
+    /**
+     * - `rate_limited`: The API key has reached its request rate limit.
+     */
+    429: ErrorResponse;
+    /**
+     * - `internal_error`: The gateway failed to handle the request.
+     */
+    500: ErrorResponse;
+    /**
+     * - `identity_provider_unavailable`: The identity provider could not be reached.
+     */
+    502: ErrorResponse;
+    /**
+     * - `store_unavailable`: A store that the gateway depends on is not available.
+     */
+    503: ErrorResponse;
+    /**
+     * Any other error. The description of this document lists all codes.
+     */
+    default: ErrorResponse;
+};
+
+export type ListMemberGroupsError = ListMemberGroupsErrors[keyof ListMemberGroupsErrors];
+
+export type ListMemberGroupsResponses = {
+    200: MemberGroupList;
+};
+
+export type ListMemberGroupsResponse = ListMemberGroupsResponses[keyof ListMemberGroupsResponses];
+
 export type RetrieveUsageReportData = {
     body?: never;
     path?: never;
@@ -5924,6 +7237,256 @@ export type RetrieveUsageReportResponses = {
 };
 
 export type RetrieveUsageReportResponse = RetrieveUsageReportResponses[keyof RetrieveUsageReportResponses];
+
+export type ListPricesData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Part of the name, or of what else names the resource, in any case.
+         */
+        search?: string;
+        /**
+         * The field to sort by; with `-` before it, in descending order.
+         */
+        sort?: 'created_at' | '-created_at' | 'effective_from' | '-effective_from' | 'provider' | '-provider' | 'model' | '-model';
+        /**
+         * Only prices of this provider.
+         */
+        provider?: 'cohere' | 'voyage' | 'jina' | 'pinecone' | 'bedrock' | 'azure-ai' | 'openai' | 'azure-openai' | 'openai-compatible' | 'anthropic' | 'gemini' | 'groq' | 'mistral' | 'deepseek' | 'xai' | 'together' | 'fireworks' | 'openrouter' | 'ollama' | 'vllm' | 'lm-studio' | 'local';
+        /**
+         * Only prices of this model, as the price spells it, including `*`. Upper and lower case are the same.
+         */
+        model?: string;
+        /**
+         * Only prices of this unit.
+         */
+        unit?: 'input' | 'cache_read' | 'cache_write_5m' | 'cache_write_1h' | 'output' | 'input_audio' | 'output_audio' | 'input_image' | 'output_image' | 'search_unit' | 'request' | 'web_search' | 'audio_second' | 'image' | 'training' | 'input_token' | 'output_token';
+        /**
+         * The organisation to act in. Needed only with an administrator's token that grants several. A body may name it instead.
+         */
+        organisation_id?: string;
+        /**
+         * Number of the page, from 0.
+         */
+        current_page?: number;
+        /**
+         * Items on a page.
+         */
+        page_size?: number;
+    };
+    url: '/v1/prices';
+};
+
+export type ListPricesErrors = {
+    /**
+     * - `validation_failed`: The request is not valid.
+     */
+    400: ErrorResponse;
+    /**
+     * - `api_key_invalid`: The gateway API key is missing or not valid.
+     * - `token_invalid`: The bearer token is not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * - `permission_denied`: The caller lacks a permission that this operation needs.
+     * - `tenant_mismatch`: The request names an organisation or workspace that the caller does not act for.
+     */
+    403: ErrorResponse;
+    /**
+     * - `rate_limited`: The API key has reached its request rate limit.
+     */
+    429: ErrorResponse;
+    /**
+     * - `internal_error`: The gateway failed to handle the request.
+     */
+    500: ErrorResponse;
+    /**
+     * - `identity_provider_unavailable`: The identity provider could not be reached.
+     */
+    502: ErrorResponse;
+    /**
+     * - `store_unavailable`: A store that the gateway depends on is not available.
+     */
+    503: ErrorResponse;
+    /**
+     * Any other error. The description of this document lists all codes.
+     */
+    default: ErrorResponse;
+};
+
+export type ListPricesError = ListPricesErrors[keyof ListPricesErrors];
+
+export type ListPricesResponses = {
+    200: PriceList;
+};
+
+export type ListPricesResponse = ListPricesResponses[keyof ListPricesResponses];
+
+export type CreatePriceData = {
+    body: CreatePriceRequest;
+    headers?: {
+        /**
+         * Names this create. Within a day, the same request with the same value returns the same answer, with the header
+         * `Idempotent-Replayed: true`, and creates nothing.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: {
+        /**
+         * The organisation to act in. Needed only with an administrator's token that grants several. A body may name it instead.
+         */
+        organisation_id?: string;
+    };
+    url: '/v1/prices';
+};
+
+export type CreatePriceErrors = {
+    /**
+     * - `validation_failed`: The request is not valid.
+     */
+    400: ErrorResponse;
+    /**
+     * - `api_key_invalid`: The gateway API key is missing or not valid.
+     * - `token_invalid`: The bearer token is not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * - `permission_denied`: The caller lacks a permission that this operation needs.
+     * - `tenant_mismatch`: The request names an organisation or workspace that the caller does not act for.
+     */
+    403: ErrorResponse;
+    /**
+     * - `request_timeout`: The request did not arrive in time.
+     */
+    408: ErrorResponse;
+    /**
+     * - `idempotency_key_in_use`: A request with this Idempotency-Key is in progress.
+     */
+    409: ErrorResponse;
+    /**
+     * - `payload_too_large`: The request body is too large.
+     */
+    413: ErrorResponse;
+    /**
+     * - `unsupported_media_type`: The request body must be JSON (content-type: application/json).
+     */
+    415: ErrorResponse;
+    /**
+     * - `idempotency_key_reused`: This Idempotency-Key belongs to another request.
+     */
+    422: ErrorResponse;
+    /**
+     * - `rate_limited`: The API key has reached its request rate limit.
+     */
+    429: ErrorResponse;
+    /**
+     * - `internal_error`: The gateway failed to handle the request.
+     */
+    500: ErrorResponse;
+    /**
+     * - `identity_provider_unavailable`: The identity provider could not be reached.
+     */
+    502: ErrorResponse;
+    /**
+     * - `store_unavailable`: A store that the gateway depends on is not available.
+     */
+    503: ErrorResponse;
+    /**
+     * Any other error. The description of this document lists all codes.
+     */
+    default: ErrorResponse;
+};
+
+export type CreatePriceError = CreatePriceErrors[keyof CreatePriceErrors];
+
+export type CreatePriceResponses = {
+    201: CreatedPrice;
+};
+
+export type CreatePriceResponse = CreatePriceResponses[keyof CreatePriceResponses];
+
+export type ListCatalogueModelsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Part of the name, or of what else names the resource, in any case.
+         */
+        search?: string;
+        /**
+         * The field to sort by; with `-` before it, in descending order.
+         */
+        sort?: 'provider' | 'model' | 'context_window' | '-context_window';
+        /**
+         * Only models of this provider.
+         */
+        provider?: 'cohere' | 'voyage' | 'jina' | 'pinecone' | 'bedrock' | 'azure-ai' | 'openai' | 'azure-openai' | 'openai-compatible' | 'anthropic' | 'gemini' | 'groq' | 'mistral' | 'deepseek' | 'xai' | 'together' | 'fireworks' | 'openrouter' | 'ollama' | 'vllm' | 'lm-studio' | 'local';
+        /**
+         * Only models that read this: `image` finds those that see pictures.
+         */
+        input_modality?: 'text' | 'image' | 'audio' | 'video' | 'pdf';
+        /**
+         * The organisation to act in. Needed only with an administrator's token that grants several. A body may name it instead.
+         */
+        organisation_id?: string;
+        /**
+         * Number of the page, from 0.
+         */
+        current_page?: number;
+        /**
+         * Items on a page.
+         */
+        page_size?: number;
+    };
+    url: '/v1/model-catalogue';
+};
+
+export type ListCatalogueModelsErrors = {
+    /**
+     * - `validation_failed`: The request is not valid.
+     */
+    400: ErrorResponse;
+    /**
+     * - `api_key_invalid`: The gateway API key is missing or not valid.
+     * - `token_invalid`: The bearer token is not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * - `permission_denied`: The caller lacks a permission that this operation needs.
+     * - `tenant_mismatch`: The request names an organisation or workspace that the caller does not act for.
+     */
+    403: ErrorResponse;
+    /**
+     * - `rate_limited`: The API key has reached its request rate limit.
+     */
+    429: ErrorResponse;
+    /**
+     * - `internal_error`: The gateway failed to handle the request.
+     */
+    500: ErrorResponse;
+    /**
+     * - `identity_provider_unavailable`: The identity provider could not be reached.
+     */
+    502: ErrorResponse;
+    /**
+     * - `store_unavailable`: A store that the gateway depends on is not available.
+     */
+    503: ErrorResponse;
+    /**
+     * Any other error. The description of this document lists all codes.
+     */
+    default: ErrorResponse;
+};
+
+export type ListCatalogueModelsError = ListCatalogueModelsErrors[keyof ListCatalogueModelsErrors];
+
+export type ListCatalogueModelsResponses = {
+    200: CatalogueModelList;
+};
+
+export type ListCatalogueModelsResponse = ListCatalogueModelsResponses[keyof ListCatalogueModelsResponses];
 
 export type ListLogsData = {
     body?: never;
@@ -6680,6 +8243,102 @@ export type PreviewMcpServerHeadersResponses = {
 };
 
 export type PreviewMcpServerHeadersResponse = PreviewMcpServerHeadersResponses[keyof PreviewMcpServerHeadersResponses];
+
+export type CallMcpServerToolData = {
+    body?: CallMcpServerTool;
+    path: {
+        /**
+         * The id or slug of the MCP server.
+         */
+        ref: string;
+        /**
+         * The id or slug of the tool.
+         */
+        tool: string;
+    };
+    query?: {
+        /**
+         * The organisation to act in. Needed only with an administrator's token that grants several. A body may name it instead.
+         */
+        organisation_id?: string;
+    };
+    url: '/v1/mcp-servers/{ref}/tools/{tool}/call';
+};
+
+export type CallMcpServerToolErrors = {
+    /**
+     * - `validation_failed`: The request is not valid.
+     * - `provider_rejected`: The provider rejected the request.
+     */
+    400: ErrorResponse;
+    /**
+     * - `api_key_invalid`: The gateway API key is missing or not valid.
+     * - `token_invalid`: The bearer token is not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * - `permission_denied`: The caller lacks a permission that this operation needs.
+     * - `tenant_mismatch`: The request names an organisation or workspace that the caller does not act for.
+     */
+    403: ErrorResponse;
+    /**
+     * - `not_found`: The resource does not exist.
+     */
+    404: ErrorResponse;
+    /**
+     * - `request_timeout`: The request did not arrive in time.
+     */
+    408: ErrorResponse;
+    /**
+     * - `conflict`: The request conflicts with an existing resource.
+     */
+    409: ErrorResponse;
+    /**
+     * - `payload_too_large`: The request body is too large.
+     */
+    413: ErrorResponse;
+    /**
+     * - `unsupported_media_type`: The request body must be JSON (content-type: application/json).
+     */
+    415: ErrorResponse;
+    /**
+     * - `rate_limited`: The API key has reached its request rate limit.
+     */
+    429: ErrorResponse;
+    /**
+     * - `internal_error`: The gateway failed to handle the request.
+     */
+    500: ErrorResponse;
+    /**
+     * - `provider_credential_rejected`: The provider rejected the credential of the virtual key.
+     * - `provider_failed`: The provider could not be reached or failed.
+     * - `provider_invalid_response`: The provider returned an answer that the gateway does not understand.
+     * - `secret_unavailable`: The credential of the virtual key or MCP server could not be obtained.
+     * - `identity_provider_unavailable`: The identity provider could not be reached.
+     * - `identity_forwarding_failed`: The identity of the user could not be forwarded to the MCP server.
+     */
+    502: ErrorResponse;
+    /**
+     * - `store_unavailable`: A store that the gateway depends on is not available.
+     */
+    503: ErrorResponse;
+    /**
+     * - `provider_timeout`: The provider did not answer in time.
+     */
+    504: ErrorResponse;
+    /**
+     * Any other error. The description of this document lists all codes.
+     */
+    default: ErrorResponse;
+};
+
+export type CallMcpServerToolError = CallMcpServerToolErrors[keyof CallMcpServerToolErrors];
+
+export type CallMcpServerToolResponses = {
+    200: McpToolCall;
+};
+
+export type CallMcpServerToolResponse = CallMcpServerToolResponses[keyof CallMcpServerToolResponses];
 
 export type ListMcpServerCallsData = {
     body?: never;

@@ -14,11 +14,11 @@ const PAGE_SIZE = 100;
 const MAX_PAGES = 100;
 
 /** Downloads a list with its filters, as `Accept: text/csv` returns it page by page. */
-export function CsvButton({ path, query = {} }: CsvSource) {
+export function CsvButton({ path, query = {}, label }: CsvSource & { readonly label?: string }) {
   const download = useMutation({ mutationFn: () => saveAll({ path, query }) });
   return (
     <span className="inline-flex items-center gap-2">
-      <Button size="small" disabled={download.isPending} onClick={() => download.mutate()}>
+      <Button size="small" aria-label={label} disabled={download.isPending} onClick={() => download.mutate()}>
         <Download aria-hidden className="size-3.5" />
         {download.isPending ? 'Reading…' : 'CSV'}
       </Button>

@@ -7,6 +7,7 @@ import {
   retrieveUsageReportOptions,
 } from '../api/@tanstack/react-query.gen';
 import type { Overview, OverviewGroup, OverviewPeriod, UsagePeriod } from '../api/types.gen';
+import { CsvButton } from '../components/csv-button';
 import { Page } from '../components/page';
 import { Empty, ErrorNote, Loading } from '../components/states';
 import type { SpendPoint } from '../components/spend-chart';
@@ -43,29 +44,38 @@ export function OverviewPage() {
   return (
     <Page title="Overview" intro="What calls have used, in UTC days. Figures refresh by themselves.">
       {overview.isPending && <Loading />}
-      {overview.isError && <ErrorNote error={overview.error} onRetry={() => void overview.refetch()} />}
-      {overview.isSuccess && <Sums overview={overview.data} />}
-      {overview.isSuccess && overview.data.attention.length > 0 && <Attention items={overview.data.attention} />}
+      {overview.isLoadingError && <ErrorNote error={overview.error} onRetry={() => void overview.refetch()} />}
+      {overview.data !== undefined && <Sums overview={overview.data} />}
+      {overview.data !== undefined && overview.data.attention.length > 0 && (
+        <Attention items={overview.data.attention} />
+      )}
       <Card
         title="Cost of the last 7 days"
         side={
-          <Select
-            aria-label="Group the cost by"
-            className="w-40"
-            value={group}
-            onChange={({ target }) => setGroup(isGroup(target.value) ? target.value : 'model')}
-          >
-            {Object.entries(GROUPS).map(([key, title]) => (
-              <option key={key} value={key}>
-                {title}
-              </option>
-            ))}
-          </Select>
+          <div className="flex flex-wrap items-center gap-2">
+            <Select
+              aria-label="Group the cost by"
+              className="w-40"
+              value={group}
+              onChange={({ target }) => setGroup(isGroup(target.value) ? target.value : 'model')}
+            >
+              {Object.entries(GROUPS).map(([key, title]) => (
+                <option key={key} value={key}>
+                  {title}
+                </option>
+              ))}
+            </Select>
+            <CsvButton
+              path="/v1/usage"
+              query={{ from: startOfDay(6), bucket: 'day', group_by: REPORT_KEYS[group] }}
+              label="CSV of the usage"
+            />
+          </div>
         }
       >
         {grouped.isPending && <Loading />}
-        {grouped.isError && <ErrorNote error={grouped.error} onRetry={() => void grouped.refetch()} />}
-        {grouped.isSuccess && overview.isSuccess && (
+        {grouped.isLoadingError && <ErrorNote error={grouped.error} onRetry={() => void grouped.refetch()} />}
+        {grouped.data !== undefined && overview.data !== undefined && (
           <>
             {grouped.data.data.every(({ cost }) => cost === 0) ? (
               <Empty>No call that cost anything in the last seven days.</Empty>
@@ -200,7 +210,7 @@ function FullestLimits() {
     refetchInterval: REFRESH_MS,
   });
   if (limits.isPending) return null;
-  if (limits.isError) return <ErrorNote error={limits.error} />;
+  if (limits.isLoadingError) return <ErrorNote error={limits.error} />;
   const rows = limits.data.data
     .flatMap((limit) => (limit.usage ?? []).map((entity) => ({ limit, entity })))
     .sort((one, other) => shareOf(other.entity) - shareOf(one.entity))

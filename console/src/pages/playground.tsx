@@ -1,4 +1,6 @@
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { listModelsOptions } from '../api/@tanstack/react-query.gen';
 import { Page } from '../components/page';
 import { Empty } from '../components/states';
 import { Button } from '../components/ui/button';
@@ -11,6 +13,7 @@ import { RerankSide } from './playground-rerank';
 const KINDS = { chat: 'Chat', rerank: 'Rerank' } as const;
 type Kind = keyof typeof KINDS;
 const SIDES = ['left', 'right'] as const;
+const MAX_MODELS = 1_000;
 
 /** Tries one question on one or two models. The calls are those of the key, and count against its limits. */
 export function PlaygroundPage() {
@@ -22,7 +25,9 @@ export function PlaygroundPage() {
   const [models, setModels] = useState<Readonly<Record<(typeof SIDES)[number], string>>>({ left: '', right: '' });
   /** Counts the runs: both sides start with it. */
   const [run, setRun] = useState(0);
-  if (caller.type !== 'api_key' || !may('completions.write')) {
+  const isCaller = caller.type === 'api_key' && may('completions.write');
+  const known = useQuery({ ...listModelsOptions({ query: { limit: MAX_MODELS } }), enabled: isCaller });
+  if (!isCaller) {
     return (
       <Page title="Playground">
         <Empty>
@@ -81,12 +86,18 @@ export function PlaygroundPage() {
                     {...tie}
                     value={models[side]}
                     spellCheck={false}
+                    list="models"
                     onChange={({ target }) => setModels({ ...models, [side]: target.value })}
                   />
                 )}
               </Field>
             ))}
           </div>
+          <datalist id="models">
+            {known.data?.data.map(({ id }) => (
+              <option key={id} value={id} />
+            ))}
+          </datalist>
           <Field label={kind === 'chat' ? 'Message' : 'Query'}>
             {(tie) => (
               <TextArea {...tie} rows={3} value={question} onChange={({ target }) => setQuestion(target.value)} />

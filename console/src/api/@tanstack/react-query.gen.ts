@@ -3,8 +3,8 @@
 import { queryOptions, type UseMutationOptions } from '@tanstack/react-query';
 
 import { client } from '../client.gen.js';
-import { archiveUsageLimit, createApiKey, createMcpServer, createRerank, createSession, createUsageLimit, createVirtualKey, createWebhook, createWorkspace, deleteApiKey, deleteVirtualKey, deleteWebhook, endCurrentSession, endSession, listApiKeys, listAuditLogs, listLogs, listMcpServerCalls, listMcpServers, listMcpServerTools, listModelRoutes, listSecretReferences, listSessions, listUsageLimitEntities, listUsageLimits, listVirtualKeys, listWebhookDeliveries, listWebhooks, listWorkspaces, type Options, previewMcpServerHeaders, redeliverWebhook, resetUsageLimitEntity, retrieveCaller, retrieveCurrentSession, retrieveLoginOptions, retrieveMcpServer, retrieveModelRouteHealth, retrieveOverview, retrieveUsageLimit, retrieveUsageReport, rotateApiKey, simulateUsage, testMcpServer, testSecretReference, testVirtualKey, testWebhook, updateMcpServerTools, updateUsageLimit } from '../sdk.gen.js';
-import type { ArchiveUsageLimitData, ArchiveUsageLimitError, ArchiveUsageLimitResponse, CreateApiKeyData, CreateApiKeyError, CreateApiKeyResponse, CreateMcpServerData, CreateMcpServerError, CreateMcpServerResponse, CreateRerankData, CreateRerankError, CreateRerankResponse, CreateSessionData, CreateSessionError, CreateSessionResponse, CreateUsageLimitData, CreateUsageLimitError, CreateUsageLimitResponse, CreateVirtualKeyData, CreateVirtualKeyError, CreateVirtualKeyResponse, CreateWebhookData, CreateWebhookError, CreateWebhookResponse, CreateWorkspaceData, CreateWorkspaceError, CreateWorkspaceResponse, DeleteApiKeyData, DeleteApiKeyError, DeleteApiKeyResponse, DeleteVirtualKeyData, DeleteVirtualKeyError, DeleteVirtualKeyResponse, DeleteWebhookData, DeleteWebhookError, DeleteWebhookResponse, EndCurrentSessionData, EndCurrentSessionError, EndCurrentSessionResponse, EndSessionData, EndSessionError, EndSessionResponse, ListApiKeysData, ListApiKeysError, ListApiKeysResponse, ListAuditLogsData, ListAuditLogsError, ListAuditLogsResponse, ListLogsData, ListLogsError, ListLogsResponse, ListMcpServerCallsData, ListMcpServerCallsError, ListMcpServerCallsResponse, ListMcpServersData, ListMcpServersError, ListMcpServersResponse, ListMcpServerToolsData, ListMcpServerToolsError, ListMcpServerToolsResponse, ListModelRoutesData, ListModelRoutesError, ListModelRoutesResponse, ListSecretReferencesData, ListSecretReferencesError, ListSecretReferencesResponse, ListSessionsData, ListSessionsError, ListSessionsResponse, ListUsageLimitEntitiesData, ListUsageLimitEntitiesError, ListUsageLimitEntitiesResponse, ListUsageLimitsData, ListUsageLimitsError, ListUsageLimitsResponse, ListVirtualKeysData, ListVirtualKeysError, ListVirtualKeysResponse, ListWebhookDeliveriesData, ListWebhookDeliveriesError, ListWebhookDeliveriesResponse, ListWebhooksData, ListWebhooksError, ListWebhooksResponse, ListWorkspacesData, ListWorkspacesError, ListWorkspacesResponse, PreviewMcpServerHeadersData, PreviewMcpServerHeadersError, PreviewMcpServerHeadersResponse, RedeliverWebhookData, RedeliverWebhookError, RedeliverWebhookResponse, ResetUsageLimitEntityData, ResetUsageLimitEntityError, ResetUsageLimitEntityResponse, RetrieveCallerData, RetrieveCallerError, RetrieveCallerResponse, RetrieveCurrentSessionData, RetrieveCurrentSessionError, RetrieveCurrentSessionResponse, RetrieveLoginOptionsData, RetrieveLoginOptionsError, RetrieveLoginOptionsResponse, RetrieveMcpServerData, RetrieveMcpServerError, RetrieveMcpServerResponse, RetrieveModelRouteHealthData, RetrieveModelRouteHealthError, RetrieveModelRouteHealthResponse, RetrieveOverviewData, RetrieveOverviewError, RetrieveOverviewResponse, RetrieveUsageLimitData, RetrieveUsageLimitError, RetrieveUsageLimitResponse, RetrieveUsageReportData, RetrieveUsageReportError, RetrieveUsageReportResponse, RotateApiKeyData, RotateApiKeyError, RotateApiKeyResponse, SimulateUsageData, SimulateUsageError, SimulateUsageResponse, TestMcpServerData, TestMcpServerError, TestMcpServerResponse, TestSecretReferenceData, TestSecretReferenceError, TestSecretReferenceResponse, TestVirtualKeyData, TestVirtualKeyError, TestVirtualKeyResponse, TestWebhookData, TestWebhookError, TestWebhookResponse, UpdateMcpServerToolsData, UpdateMcpServerToolsError, UpdateMcpServerToolsResponse, UpdateUsageLimitData, UpdateUsageLimitError, UpdateUsageLimitResponse } from '../types.gen.js';
+import { archiveUsageLimit, callMcpServerTool, createApiKey, createMcpServer, createModelRoute, createPrice, createRerank, createSecretReference, createSession, createUsageLimit, createVirtualKey, createWebhook, createWorkspace, deleteApiKey, deleteModelRoute, deleteSecretReference, deleteVirtualKey, deleteWebhook, deleteWorkspace, endCurrentSession, endSession, listApiKeys, listAuditLogs, listCatalogueModels, listLogs, listMcpServerCalls, listMcpServers, listMcpServerTools, listMemberGroups, listMembers, listModelRoutes, listModels, listPrices, listSecretReferences, listSessions, listUsageLimitEntities, listUsageLimits, listVirtualKeys, listWebhookDeliveries, listWebhooks, listWorkspaces, type Options, previewMcpServerHeaders, redeliverWebhook, resetUsageLimitEntity, retrieveCaller, retrieveCurrentSession, retrieveLoginOptions, retrieveMcpServer, retrieveModelRouteHealth, retrieveOverview, retrieveUsageLimit, retrieveUsageReport, rotateApiKey, simulateUsage, testMcpServer, testSecretReference, testVirtualKey, testWebhook, updateMcpServerTools, updateSecretReference, updateUsageLimit, updateWorkspace } from '../sdk.gen.js';
+import type { ArchiveUsageLimitData, ArchiveUsageLimitError, ArchiveUsageLimitResponse, CallMcpServerToolData, CallMcpServerToolError, CallMcpServerToolResponse, CreateApiKeyData, CreateApiKeyError, CreateApiKeyResponse, CreateMcpServerData, CreateMcpServerError, CreateMcpServerResponse, CreateModelRouteData, CreateModelRouteError, CreateModelRouteResponse, CreatePriceData, CreatePriceError, CreatePriceResponse, CreateRerankData, CreateRerankError, CreateRerankResponse, CreateSecretReferenceData, CreateSecretReferenceError, CreateSecretReferenceResponse, CreateSessionData, CreateSessionError, CreateSessionResponse, CreateUsageLimitData, CreateUsageLimitError, CreateUsageLimitResponse, CreateVirtualKeyData, CreateVirtualKeyError, CreateVirtualKeyResponse, CreateWebhookData, CreateWebhookError, CreateWebhookResponse, CreateWorkspaceData, CreateWorkspaceError, CreateWorkspaceResponse, DeleteApiKeyData, DeleteApiKeyError, DeleteApiKeyResponse, DeleteModelRouteData, DeleteModelRouteError, DeleteModelRouteResponse, DeleteSecretReferenceData, DeleteSecretReferenceError, DeleteSecretReferenceResponse, DeleteVirtualKeyData, DeleteVirtualKeyError, DeleteVirtualKeyResponse, DeleteWebhookData, DeleteWebhookError, DeleteWebhookResponse, DeleteWorkspaceData, DeleteWorkspaceError, DeleteWorkspaceResponse, EndCurrentSessionData, EndCurrentSessionError, EndCurrentSessionResponse, EndSessionData, EndSessionError, EndSessionResponse, ListApiKeysData, ListApiKeysError, ListApiKeysResponse, ListAuditLogsData, ListAuditLogsError, ListAuditLogsResponse, ListCatalogueModelsData, ListCatalogueModelsError, ListCatalogueModelsResponse, ListLogsData, ListLogsError, ListLogsResponse, ListMcpServerCallsData, ListMcpServerCallsError, ListMcpServerCallsResponse, ListMcpServersData, ListMcpServersError, ListMcpServersResponse, ListMcpServerToolsData, ListMcpServerToolsError, ListMcpServerToolsResponse, ListMemberGroupsData, ListMemberGroupsError, ListMemberGroupsResponse, ListMembersData, ListMembersError, ListMembersResponse, ListModelRoutesData, ListModelRoutesError, ListModelRoutesResponse, ListModelsData, ListModelsError, ListModelsResponse, ListPricesData, ListPricesError, ListPricesResponse, ListSecretReferencesData, ListSecretReferencesError, ListSecretReferencesResponse, ListSessionsData, ListSessionsError, ListSessionsResponse, ListUsageLimitEntitiesData, ListUsageLimitEntitiesError, ListUsageLimitEntitiesResponse, ListUsageLimitsData, ListUsageLimitsError, ListUsageLimitsResponse, ListVirtualKeysData, ListVirtualKeysError, ListVirtualKeysResponse, ListWebhookDeliveriesData, ListWebhookDeliveriesError, ListWebhookDeliveriesResponse, ListWebhooksData, ListWebhooksError, ListWebhooksResponse, ListWorkspacesData, ListWorkspacesError, ListWorkspacesResponse, PreviewMcpServerHeadersData, PreviewMcpServerHeadersError, PreviewMcpServerHeadersResponse, RedeliverWebhookData, RedeliverWebhookError, RedeliverWebhookResponse, ResetUsageLimitEntityData, ResetUsageLimitEntityError, ResetUsageLimitEntityResponse, RetrieveCallerData, RetrieveCallerError, RetrieveCallerResponse, RetrieveCurrentSessionData, RetrieveCurrentSessionError, RetrieveCurrentSessionResponse, RetrieveLoginOptionsData, RetrieveLoginOptionsError, RetrieveLoginOptionsResponse, RetrieveMcpServerData, RetrieveMcpServerError, RetrieveMcpServerResponse, RetrieveModelRouteHealthData, RetrieveModelRouteHealthError, RetrieveModelRouteHealthResponse, RetrieveOverviewData, RetrieveOverviewError, RetrieveOverviewResponse, RetrieveUsageLimitData, RetrieveUsageLimitError, RetrieveUsageLimitResponse, RetrieveUsageReportData, RetrieveUsageReportError, RetrieveUsageReportResponse, RotateApiKeyData, RotateApiKeyError, RotateApiKeyResponse, SimulateUsageData, SimulateUsageError, SimulateUsageResponse, TestMcpServerData, TestMcpServerError, TestMcpServerResponse, TestSecretReferenceData, TestSecretReferenceError, TestSecretReferenceResponse, TestVirtualKeyData, TestVirtualKeyError, TestVirtualKeyResponse, TestWebhookData, TestWebhookError, TestWebhookResponse, UpdateMcpServerToolsData, UpdateMcpServerToolsError, UpdateMcpServerToolsResponse, UpdateSecretReferenceData, UpdateSecretReferenceError, UpdateSecretReferenceResponse, UpdateUsageLimitData, UpdateUsageLimitError, UpdateUsageLimitResponse, UpdateWorkspaceData, UpdateWorkspaceError, UpdateWorkspaceResponse } from '../types.gen.js';
 
 /**
  * Scores documents against a query and returns them by relevance, best first.
@@ -58,6 +58,26 @@ const createQueryKey = <TOptions extends Options>(id: string, options?: TOptions
     return [params];
 };
 
+export const listModelsQueryKey = (options?: Options<ListModelsData>) => createQueryKey('listModels', options);
+
+/**
+ * Lists the models that the caller can name, in the forms of OpenAI's and Anthropic's API at once.
+ *
+ * Needs the scope `completions.write`.
+ */
+export const listModelsOptions = (options?: Options<ListModelsData>) => queryOptions<ListModelsResponse, ListModelsError, ListModelsResponse, ReturnType<typeof listModelsQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await listModels({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: listModelsQueryKey(options)
+});
+
 export const listModelRoutesQueryKey = (options?: Options<ListModelRoutesData>) => createQueryKey('listModelRoutes', options);
 
 /**
@@ -77,6 +97,44 @@ export const listModelRoutesOptions = (options?: Options<ListModelRoutesData>) =
     },
     queryKey: listModelRoutesQueryKey(options)
 });
+
+/**
+ * Creates a model route: a name of a model that leads to a model of a virtual key.
+ *
+ * Needs the scope `model_routes.create`.
+ */
+export const createModelRouteMutation = (options?: Partial<Options<CreateModelRouteData>>): UseMutationOptions<CreateModelRouteResponse, CreateModelRouteError, Options<CreateModelRouteData>> => {
+    const mutationOptions: UseMutationOptions<CreateModelRouteResponse, CreateModelRouteError, Options<CreateModelRouteData>> = {
+        mutationFn: async (fnOptions) => {
+            const { data } = await createModelRoute({
+                ...options,
+                ...fnOptions,
+                throwOnError: true
+            });
+            return data;
+        }
+    };
+    return mutationOptions;
+};
+
+/**
+ * Deletes a model route.
+ *
+ * Needs the scope `model_routes.delete`.
+ */
+export const deleteModelRouteMutation = (options?: Partial<Options<DeleteModelRouteData>>): UseMutationOptions<DeleteModelRouteResponse, DeleteModelRouteError, Options<DeleteModelRouteData>> => {
+    const mutationOptions: UseMutationOptions<DeleteModelRouteResponse, DeleteModelRouteError, Options<DeleteModelRouteData>> = {
+        mutationFn: async (fnOptions) => {
+            const { data } = await deleteModelRoute({
+                ...options,
+                ...fnOptions,
+                throwOnError: true
+            });
+            return data;
+        }
+    };
+    return mutationOptions;
+};
 
 export const retrieveModelRouteHealthQueryKey = (options: Options<RetrieveModelRouteHealthData>) => createQueryKey('retrieveModelRouteHealth', options);
 
@@ -234,6 +292,44 @@ export const createWorkspaceMutation = (options?: Partial<Options<CreateWorkspac
     return mutationOptions;
 };
 
+/**
+ * Deletes a workspace. One that still has keys, webhooks, MCP servers, model routes or active usage limits cannot be deleted (409).
+ *
+ * Needs the scope `workspaces.delete`.
+ */
+export const deleteWorkspaceMutation = (options?: Partial<Options<DeleteWorkspaceData>>): UseMutationOptions<DeleteWorkspaceResponse, DeleteWorkspaceError, Options<DeleteWorkspaceData>> => {
+    const mutationOptions: UseMutationOptions<DeleteWorkspaceResponse, DeleteWorkspaceError, Options<DeleteWorkspaceData>> = {
+        mutationFn: async (fnOptions) => {
+            const { data } = await deleteWorkspace({
+                ...options,
+                ...fnOptions,
+                throwOnError: true
+            });
+            return data;
+        }
+    };
+    return mutationOptions;
+};
+
+/**
+ * Updates the named fields of a workspace.
+ *
+ * Needs the scope `workspaces.update`.
+ */
+export const updateWorkspaceMutation = (options?: Partial<Options<UpdateWorkspaceData>>): UseMutationOptions<UpdateWorkspaceResponse, UpdateWorkspaceError, Options<UpdateWorkspaceData>> => {
+    const mutationOptions: UseMutationOptions<UpdateWorkspaceResponse, UpdateWorkspaceError, Options<UpdateWorkspaceData>> = {
+        mutationFn: async (fnOptions) => {
+            const { data } = await updateWorkspace({
+                ...options,
+                ...fnOptions,
+                throwOnError: true
+            });
+            return data;
+        }
+    };
+    return mutationOptions;
+};
+
 export const listSecretReferencesQueryKey = (options?: Options<ListSecretReferencesData>) => createQueryKey('listSecretReferences', options);
 
 /**
@@ -253,6 +349,63 @@ export const listSecretReferencesOptions = (options?: Options<ListSecretReferenc
     },
     queryKey: listSecretReferencesQueryKey(options)
 });
+
+/**
+ * Creates a reference to a secret in an external secret manager.
+ *
+ * Needs the scope `secret_references.create`.
+ */
+export const createSecretReferenceMutation = (options?: Partial<Options<CreateSecretReferenceData>>): UseMutationOptions<CreateSecretReferenceResponse, CreateSecretReferenceError, Options<CreateSecretReferenceData>> => {
+    const mutationOptions: UseMutationOptions<CreateSecretReferenceResponse, CreateSecretReferenceError, Options<CreateSecretReferenceData>> = {
+        mutationFn: async (fnOptions) => {
+            const { data } = await createSecretReference({
+                ...options,
+                ...fnOptions,
+                throwOnError: true
+            });
+            return data;
+        }
+    };
+    return mutationOptions;
+};
+
+/**
+ * Deletes a secret reference. One in use cannot be deleted (409).
+ *
+ * Needs the scope `secret_references.delete`.
+ */
+export const deleteSecretReferenceMutation = (options?: Partial<Options<DeleteSecretReferenceData>>): UseMutationOptions<DeleteSecretReferenceResponse, DeleteSecretReferenceError, Options<DeleteSecretReferenceData>> => {
+    const mutationOptions: UseMutationOptions<DeleteSecretReferenceResponse, DeleteSecretReferenceError, Options<DeleteSecretReferenceData>> = {
+        mutationFn: async (fnOptions) => {
+            const { data } = await deleteSecretReference({
+                ...options,
+                ...fnOptions,
+                throwOnError: true
+            });
+            return data;
+        }
+    };
+    return mutationOptions;
+};
+
+/**
+ * Updates the named fields of a secret reference; `auth_config` is merged.
+ *
+ * Needs the scope `secret_references.update`.
+ */
+export const updateSecretReferenceMutation = (options?: Partial<Options<UpdateSecretReferenceData>>): UseMutationOptions<UpdateSecretReferenceResponse, UpdateSecretReferenceError, Options<UpdateSecretReferenceData>> => {
+    const mutationOptions: UseMutationOptions<UpdateSecretReferenceResponse, UpdateSecretReferenceError, Options<UpdateSecretReferenceData>> = {
+        mutationFn: async (fnOptions) => {
+            const { data } = await updateSecretReference({
+                ...options,
+                ...fnOptions,
+                throwOnError: true
+            });
+            return data;
+        }
+    };
+    return mutationOptions;
+};
 
 /**
  * Tests a secret reference: reads the secret from its manager. Never returns the secret.
@@ -759,6 +912,46 @@ export const endSessionMutation = (options?: Partial<Options<EndSessionData>>): 
     return mutationOptions;
 };
 
+export const listMembersQueryKey = (options?: Options<ListMembersData>) => createQueryKey('listMembers', options);
+
+/**
+ * Lists the people who are logged in without a key, with their roles, the newest log-in first.
+ *
+ * Needs the scope `api_keys.list`.
+ */
+export const listMembersOptions = (options?: Options<ListMembersData>) => queryOptions<ListMembersResponse, ListMembersError, ListMembersResponse, ReturnType<typeof listMembersQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await listMembers({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: listMembersQueryKey(options)
+});
+
+export const listMemberGroupsQueryKey = (options?: Options<ListMemberGroupsData>) => createQueryKey('listMemberGroups', options);
+
+/**
+ * Lists the groups of the identity provider that give their people a role here (setting ADMIN_OIDC_ROLES).
+ *
+ * Needs the scope `api_keys.list`.
+ */
+export const listMemberGroupsOptions = (options?: Options<ListMemberGroupsData>) => queryOptions<ListMemberGroupsResponse, ListMemberGroupsError, ListMemberGroupsResponse, ReturnType<typeof listMemberGroupsQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await listMemberGroups({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: listMemberGroupsQueryKey(options)
+});
+
 export const retrieveUsageReportQueryKey = (options?: Options<RetrieveUsageReportData>) => createQueryKey('retrieveUsageReport', options);
 
 /**
@@ -777,6 +970,65 @@ export const retrieveUsageReportOptions = (options?: Options<RetrieveUsageReport
         return data;
     },
     queryKey: retrieveUsageReportQueryKey(options)
+});
+
+export const listPricesQueryKey = (options?: Options<ListPricesData>) => createQueryKey('listPrices', options);
+
+/**
+ * Lists prices: the organisation's own, the operator's, then the built-in ones.
+ *
+ * Needs the scope `prices.list`.
+ */
+export const listPricesOptions = (options?: Options<ListPricesData>) => queryOptions<ListPricesResponse, ListPricesError, ListPricesResponse, ReturnType<typeof listPricesQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await listPrices({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: listPricesQueryKey(options)
+});
+
+/**
+ * Sets what a unit of a model costs from a given time on. A price never changes; a newer one replaces it.
+ *
+ * Needs the scope `prices.create`.
+ */
+export const createPriceMutation = (options?: Partial<Options<CreatePriceData>>): UseMutationOptions<CreatePriceResponse, CreatePriceError, Options<CreatePriceData>> => {
+    const mutationOptions: UseMutationOptions<CreatePriceResponse, CreatePriceError, Options<CreatePriceData>> = {
+        mutationFn: async (fnOptions) => {
+            const { data } = await createPrice({
+                ...options,
+                ...fnOptions,
+                throwOnError: true
+            });
+            return data;
+        }
+    };
+    return mutationOptions;
+};
+
+export const listCatalogueModelsQueryKey = (options?: Options<ListCatalogueModelsData>) => createQueryKey('listCatalogueModels', options);
+
+/**
+ * Lists the models that the gateway knows: what they read and write, what they cost now, and who says so.
+ *
+ * Needs the scope `prices.list`.
+ */
+export const listCatalogueModelsOptions = (options?: Options<ListCatalogueModelsData>) => queryOptions<ListCatalogueModelsResponse, ListCatalogueModelsError, ListCatalogueModelsResponse, ReturnType<typeof listCatalogueModelsQueryKey>>({
+    queryFn: async ({ queryKey, signal }) => {
+        const { data } = await listCatalogueModels({
+            ...options,
+            ...queryKey[0],
+            signal,
+            throwOnError: true
+        });
+        return data;
+    },
+    queryKey: listCatalogueModelsQueryKey(options)
 });
 
 export const listLogsQueryKey = (options?: Options<ListLogsData>) => createQueryKey('listLogs', options);
@@ -946,6 +1198,26 @@ export const previewMcpServerHeadersMutation = (options?: Partial<Options<Previe
     const mutationOptions: UseMutationOptions<PreviewMcpServerHeadersResponse, PreviewMcpServerHeadersError, Options<PreviewMcpServerHeadersData>> = {
         mutationFn: async (fnOptions) => {
             const { data } = await previewMcpServerHeaders({
+                ...options,
+                ...fnOptions,
+                throwOnError: true
+            });
+            return data;
+        }
+    };
+    return mutationOptions;
+};
+
+/**
+ * Calls a tool of an MCP server once, as the caller, and returns what it answers. The rules for MCP clients hold: grants, disabled
+ * and held tools, the forwarded identity; the call is in the log of calls. For trying a tool out: agents use the server's address.
+ *
+ * Needs the scope `mcp.invoke`.
+ */
+export const callMcpServerToolMutation = (options?: Partial<Options<CallMcpServerToolData>>): UseMutationOptions<CallMcpServerToolResponse, CallMcpServerToolError, Options<CallMcpServerToolData>> => {
+    const mutationOptions: UseMutationOptions<CallMcpServerToolResponse, CallMcpServerToolError, Options<CallMcpServerToolData>> = {
+        mutationFn: async (fnOptions) => {
+            const { data } = await callMcpServerTool({
                 ...options,
                 ...fnOptions,
                 throwOnError: true

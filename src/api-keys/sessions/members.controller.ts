@@ -1,0 +1,31 @@
+import { Controller, Get, Query } from '@nestjs/common';
+import { CurrentPrincipal } from '../../access/current-principal.decorator.js';
+import type { Principal } from '../../access/principal.js';
+import { RequireScope } from '../../access/route-access.decorators.js';
+import { ManagementApi } from '../../common/http/api-docs.decorators.js';
+import { PageQuery } from '../../common/pagination/page.query.js';
+import { MemberGroupListResponse, MemberListResponse } from './member.response.js';
+import { MembersService } from './members.service.js';
+
+@ManagementApi('Members')
+@Controller('v1/members')
+export class MembersController {
+  constructor(private readonly members: MembersService) {}
+
+  /** Lists the people who are logged in without a key, with their roles, the newest log-in first. */
+  @Get()
+  @RequireScope('api_keys.list')
+  async listMembers(@CurrentPrincipal() principal: Principal, @Query() page: PageQuery): Promise<MemberListResponse> {
+    return this.members.list(principal, page);
+  }
+
+  /** Lists the groups of the identity provider that give their people a role here (setting ADMIN_OIDC_ROLES). */
+  @Get('groups')
+  @RequireScope('api_keys.list')
+  async listMemberGroups(
+    @CurrentPrincipal() principal: Principal,
+    @Query() page: PageQuery,
+  ): Promise<MemberGroupListResponse> {
+    return this.members.groups(principal, page);
+  }
+}
