@@ -27,6 +27,7 @@ const { startScriptedProvider } = await fromRoot('scripts/demo/scripted-provider
 // The helpers of the other tests are TypeScript.
 await fromRoot('test/support/runner/typescript.mjs');
 const { startLoginProvider } = await fromRoot('test/support/login-provider.ts');
+const { startFormServer } = await fromRoot('test/support/mcp-form-server.ts');
 
 let passed = 0;
 let failed = 0;
@@ -34,6 +35,7 @@ let gateway;
 let browser;
 let logins;
 const provider = await startScriptedProvider();
+const tools = await startFormServer();
 try {
   await buildConsoleIfStale();
   const port = await freePort();
@@ -77,6 +79,7 @@ await browser?.close();
 await gateway?.stop();
 provider.close();
 await logins?.close();
+await tools.close();
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);
 
@@ -105,5 +108,7 @@ async function prepare({ url, adminKey, ask }) {
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body: JSON.stringify({ messages: [{ role: 'user', content: 'Hello' }], max_tokens: 20, ...body }),
     });
-  return { url, page, adminKey, ask, keyWith, call, providerUrl: `${provider.url}/v1`, nextUser: logins.nextUser };
+  const providerUrl = `${provider.url}/v1`;
+  const toolsUrl = tools.endpoint.href;
+  return { url, page, adminKey, ask, keyWith, call, providerUrl, toolsUrl, nextUser: logins.nextUser };
 }

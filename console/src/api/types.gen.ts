@@ -8252,7 +8252,7 @@ export type CallMcpServerToolData = {
          */
         ref: string;
         /**
-         * The id or slug of the tool.
+         * The name of the tool.
          */
         tool: string;
     };

@@ -1,25 +1,19 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import {
-  listMcpServerCallsOptions,
-  listMcpServerToolsOptions,
-  retrieveMcpServerOptions,
-} from '../api/@tanstack/react-query.gen';
-import { updateMcpServerTools } from '../api/sdk.gen';
-import type { McpCall, McpServerTool } from '../api/types.gen';
+import { listMcpServerCallsOptions, retrieveMcpServerOptions } from '../api/@tanstack/react-query.gen';
+import type { McpCall } from '../api/types.gen';
 import { Page } from '../components/page';
-import { Empty, ErrorNote, Loading } from '../components/states';
+import { ErrorNote, Loading } from '../components/states';
 import { ListChoice } from '../components/list-tools';
 import { type Column, Table } from '../components/table';
 import { Badge, type Tone } from '../components/ui/badge';
 import { Card } from '../components/ui/card';
 import { dateTime, fromNow } from '../lib/format';
 import { useListSearch } from '../lib/list-search';
-import { useLogin } from '../lib/login-context';
 import { HeadersPreview } from './headers-preview';
+import { McpTools } from './mcp-tools';
 
 const REFRESH_MS = 5_000;
-const MAX_TOOLS = 100;
 
 const OUTCOMES: Readonly<Record<McpCall['outcome'], readonly [Tone, string]>> = {
   ok: ['good', 'ok'],
@@ -36,16 +30,15 @@ const CHOICES = {
 /** One MCP server: its tools, and what was called. */
 export function McpServerPage() {
   const { ref = '' } = useParams({ strict: false });
-  const { may } = useLogin();
   const server = useQuery(retrieveMcpServerOptions({ path: { ref } }));
   if (server.isPending) return <Loading />;
   if (server.isLoadingError) return <ErrorNote error={server.error} onRetry={() => void server.refetch()} />;
   const { name, mcp_url: url } = server.data;
   return (
     <Page title={name} intro={<span className="font-mono text-xs break-all">{url}</span>}>
+      <McpTools serverId={ref} />
       <Calls serverId={ref} />
       <HeadersPreview serverId={ref} />
-      <Tools serverId={ref} mayChange={may('mcp_servers.update')} />
     </Page>
   );
 }
@@ -110,52 +103,6 @@ const CALL_COLUMNS: readonly Column<McpCall>[] = [
     cell: ({ trace_id }) => <span className="font-mono text-xs break-all text-muted">{trace_id}</span>,
   },
 ];
-
-function Tools({ serverId, mayChange }: { readonly serverId: string; readonly mayChange: boolean }) {
-  const queries = useQueryClient();
-  const options = listMcpServerToolsOptions({ path: { ref: serverId } });
-  const tools = useQuery(options);
-  const change = useMutation({
-    mutationFn: ({ name, enabled }: Pick<McpServerTool, 'name' | 'enabled'>) =>
-      updateMcpServerTools({ path: { ref: serverId }, body: { tools: [{ name, enabled }] }, throwOnError: true }),
-    onSettled: () => queries.invalidateQueries({ queryKey: options.queryKey }),
-  });
-  return (
-    <Card title="Tools">
-      {tools.isPending && <Loading />}
-      {tools.isLoadingError && <ErrorNote error={tools.error} />}
-      {change.isError && <ErrorNote error={change.error} />}
-      {tools.data !== undefined &&
-        (tools.data.data.length === 0 ? (
-          <Empty>The gateway has not seen a list of tools yet. Test the server to read it.</Empty>
-        ) : (
-          <ul className="divide-y divide-line">
-            {tools.data.data.slice(0, MAX_TOOLS).map((tool) => (
-              <li key={tool.name} className="flex items-start justify-between gap-4 px-4 py-3">
-                <div className="min-w-0">
-                  <p className="font-mono break-all">{tool.name}</p>
-                  <p className="max-w-3xl text-xs text-muted">{tool.description}</p>
-                  {tool.held && <Badge tone="warn">changed, held back</Badge>}
-                </div>
-                <label className="flex items-center gap-2 whitespace-nowrap">
-                  <input
-                    type="checkbox"
-                    role="switch"
-                    className="size-4 accent-accent"
-                    checked={tool.enabled}
-                    disabled={!mayChange || change.isPending}
-                    onChange={({ target }) => change.mutate({ name: tool.name, enabled: target.checked })}
-                    aria-label={`Enable ${tool.name}`}
-                  />
-                  {tool.enabled ? 'enabled' : 'off'}
-                </label>
-              </li>
-            ))}
-          </ul>
-        ))}
-    </Card>
-  );
-}
 
 function isOutcome(text: string | undefined): text is McpCall['outcome'] {
   return text !== undefined && text in OUTCOMES;

@@ -1,4 +1,5 @@
 import { Body, Controller, HttpCode, Param, Post, Req } from '@nestjs/common';
+import { ApiParam } from '@nestjs/swagger';
 import type { Request } from 'express';
 import { CurrentPrincipal } from '../../access/current-principal.decorator.js';
 import type { Principal } from '../../access/principal.js';
@@ -20,6 +21,7 @@ export class McpToolCallsController {
    */
   @Post(':tool/call')
   @HttpCode(200)
+  @ApiParam({ name: 'tool', description: 'The name of the tool.' })
   @RequireScope('mcp.invoke')
   @MayFail(
     'conflict',

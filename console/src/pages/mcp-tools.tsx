@@ -1,0 +1,122 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { listMcpServerToolsOptions } from '../api/@tanstack/react-query.gen';
+import { testMcpServer, updateMcpServerTools } from '../api/sdk.gen';
+import type { McpServerTool } from '../api/types.gen';
+import { ErrorNote } from '../components/states';
+import { type Column, PAGE_SIZE, Table } from '../components/table';
+import { Badge } from '../components/ui/badge';
+import { Button } from '../components/ui/button';
+import { Card } from '../components/ui/card';
+import { useLogin } from '../lib/login-context';
+import { CallTool } from './call-tool';
+
+/** The tools of a server, each with a switch, and a form to call it. */
+export function McpTools({ serverId }: { readonly serverId: string }) {
+  const { may } = useLogin();
+  const queries = useQueryClient();
+  const [page, setPage] = useState(0);
+  const [called, setCalled] = useState<McpServerTool>();
+  const options = listMcpServerToolsOptions({
+    path: { ref: serverId },
+    query: { current_page: page, page_size: PAGE_SIZE },
+  });
+  const tools = useQuery({ ...options, placeholderData: (previous) => previous });
+  const refresh = (): Promise<void> => queries.invalidateQueries({ queryKey: options.queryKey });
+  const change = useMutation({
+    mutationFn: ({ name, enabled }: Pick<McpServerTool, 'name' | 'enabled'>) =>
+      updateMcpServerTools({ path: { ref: serverId }, body: { tools: [{ name, enabled }] }, throwOnError: true }),
+    onSettled: refresh,
+  });
+  const read = useMutation({
+    mutationFn: async () => {
+      const { data } = await testMcpServer({ path: { ref: serverId }, body: {}, throwOnError: true });
+      if (!data.ok) throw new Error(`The server did not list its tools: ${data.reason ?? data.error ?? 'no answer'}`);
+    },
+    onSettled: refresh,
+  });
+  const toggle = (tool: McpServerTool, enabled: boolean): void => change.mutate({ name: tool.name, enabled });
+  return (
+    <Card
+      title="Tools"
+      side={
+        may('mcp_servers.read') && (
+          <Button size="small" disabled={read.isPending} onClick={() => read.mutate()}>
+            {read.isPending ? 'Reading…' : 'Read from the server'}
+          </Button>
+        )
+      }
+    >
+      {change.isError && <ErrorNote error={change.error} />}
+      {read.isError && <ErrorNote error={read.error} />}
+      <Table
+        caption="Tools"
+        columns={columnsOf({
+          toggle: may('mcp_servers.update') && !change.isPending ? toggle : undefined,
+          call: may('mcp.invoke') ? setCalled : undefined,
+        })}
+        query={tools}
+        keyOf={({ name }) => name}
+        empty="The gateway has not seen a list of tools yet. Read it from the server."
+        page={page}
+        onPage={setPage}
+        csv={{ path: `/v1/mcp-servers/${serverId}/tools` }}
+      />
+      {called !== undefined && <CallTool serverId={serverId} tool={called} onClose={() => setCalled(undefined)} />}
+    </Card>
+  );
+}
+
+interface Acts {
+  readonly toggle: ((tool: McpServerTool, enabled: boolean) => void) | undefined;
+  readonly call: ((tool: McpServerTool) => void) | undefined;
+}
+
+function columnsOf({ toggle, call }: Acts): readonly Column<McpServerTool>[] {
+  return [
+    {
+      title: 'Tool',
+      cell: ({ name, description, held }) => (
+        <div className="max-w-3xl">
+          <p className="font-mono break-all">{name}</p>
+          <p className="line-clamp-3 text-xs break-words text-muted">{description}</p>
+          {held && <Badge tone="warn">changed, held back</Badge>}
+        </div>
+      ),
+    },
+    {
+      title: 'Clients can use it',
+      cell: (tool) => (
+        <label className="flex items-center gap-2 whitespace-nowrap">
+          <input
+            type="checkbox"
+            role="switch"
+            className="size-4 accent-accent"
+            checked={tool.enabled}
+            disabled={toggle === undefined}
+            onChange={({ target }) => toggle?.(tool, target.checked)}
+            aria-label={`Enable ${tool.name}`}
+          />
+          {tool.enabled ? 'enabled' : 'off'}
+        </label>
+      ),
+    },
+    ...(call === undefined
+      ? []
+      : [
+          {
+            title: 'Actions',
+            cell: (tool: McpServerTool) => (
+              <Button
+                size="small"
+                aria-label={`Call ${tool.name}`}
+                disabled={!tool.enabled || tool.held}
+                onClick={() => call(tool)}
+              >
+                Call
+              </Button>
+            ),
+          },
+        ]),
+  ];
+}

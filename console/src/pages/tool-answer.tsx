@@ -1,0 +1,52 @@
+import type { McpToolCall } from '../api/types.gen';
+import { Badge, type Tone } from '../components/ui/badge';
+import { whole } from '../lib/format';
+
+const OUTCOMES: Readonly<Record<McpToolCall['outcome'], readonly [Tone, string]>> = {
+  ok: ['good', 'ok'],
+  tool_error: ['bad', 'tool failed'],
+  rpc_error: ['bad', 'server refused'],
+};
+
+/** What a tool returned: its texts as they are, everything else as JSON. */
+export function ToolAnswer({ answer, traceId }: { readonly answer: McpToolCall; readonly traceId: string | null }) {
+  const { outcome, error, content, structured_content: data, latency_ms: ms } = answer;
+  const [tone, words] = OUTCOMES[outcome];
+  return (
+    <section aria-label="Answer of the tool" aria-live="polite" className="space-y-2 border-t border-line pt-4">
+      <p className="flex flex-wrap items-center gap-2">
+        <Badge tone={tone}>{words}</Badge>
+        <span className="text-xs break-all text-muted">
+          {whole(ms)} ms{traceId !== null && <> · trace {traceId}</>}
+        </span>
+      </p>
+      {error !== null && (
+        <p className="break-words text-bad">
+          {error.code}: {error.message}
+        </p>
+      )}
+      {content.map((part, at) => (
+        <Part key={at} part={part} />
+      ))}
+      {data !== null && <Code label="Result as data" text={JSON.stringify(data, null, 2)} />}
+      {content.length === 0 && data === null && error === null && <p className="text-muted">The answer is empty.</p>}
+    </section>
+  );
+}
+
+function Part({ part }: { readonly part: Readonly<Record<string, unknown>> }) {
+  if (part['type'] === 'text' && typeof part['text'] === 'string') return <Code label="Text" text={part['text']} />;
+  return <Code label={`Part of type ${String(part['type'])}`} text={JSON.stringify(part, null, 2)} />;
+}
+
+function Code({ label, text }: { readonly label: string; readonly text: string }) {
+  return (
+    <pre
+      tabIndex={0}
+      aria-label={label}
+      className="max-h-80 overflow-auto rounded-md bg-raised p-3 font-mono text-xs break-words whitespace-pre-wrap"
+    >
+      {text}
+    </pre>
+  );
+}
