@@ -131,4 +131,86 @@ export const features = [
       await page.getByRole('cell', { name: 'Made in the console' }).waitFor();
     },
   },
+  {
+    title:
+      'A tool is called from a form that its schema makes, as the person who is logged in, and the call is in the log',
+    run: async ({ tabs, page: address, ask, toolsUrl, nextUser }) => {
+      await ask('/v1/mcp-servers', { name: 'Issues', slug: 'issues', url: toolsUrl });
+      nextUser({ sub: 'ann', groups: ['owners'] });
+      const page = await tabs.newPage();
+      await page.goto(`${address}/mcp/issues`);
+      await page.getByRole('link', { name: 'Log in with your organisation' }).click();
+      await page.getByRole('button', { name: 'Read from the server' }).click();
+      await page.getByRole('button', { name: 'Call create_issue' }).click();
+      const form = page.getByRole('dialog');
+      await form.getByLabel('title', { exact: true }).fill('Broken "quotes"');
+      await form.getByLabel('priority').selectOption('high');
+      await form.getByLabel('estimate').fill('1.5');
+      await form.getByRole('button', { name: 'Call the tool' }).click();
+      await form.getByRole('alert').getByText('estimate must be a whole number.').waitFor();
+      await form.getByLabel('estimate').fill('3');
+      await form.getByLabel('labels').fill('ui\nbug');
+      await form.getByLabel('details').fill('{"a": [1]}');
+      await form.getByRole('button', { name: 'Call the tool' }).click();
+      const answer = form.getByRole('region', { name: 'Answer of the tool' });
+      const sent = {
+        title: 'Broken "quotes"',
+        priority: 'high',
+        estimate: 3,
+        labels: ['ui', 'bug'],
+        details: { a: [1] },
+      };
+      await answer.getByText(`created ${JSON.stringify(sent)}`).waitFor();
+      await form.getByRole('button', { name: 'As JSON' }).click();
+      await form.getByLabel('Arguments as JSON').fill('{"title": 1}');
+      await form.getByRole('button', { name: 'Call the tool' }).click();
+      await answer.getByText(/tool failed|server refused/).waitFor();
+      await form.getByRole('button', { name: 'Close' }).click();
+      await page.getByRole('button', { name: 'Call delete_issue' }).click();
+      await form.getByText('The tool takes no arguments.').waitFor();
+      await form.getByRole('button', { name: 'Call the tool' }).click();
+      await answer.getByText('the issue is locked').waitFor();
+      await form.getByRole('button', { name: 'Close' }).click();
+      const row = page.getByRole('row', { name: /delete_issue/ });
+      await row.getByText('tool failed').waitFor();
+      await row.getByText('ann', { exact: true }).waitFor();
+      await page.getByLabel('Enable delete_issue').click();
+      await page.getByRole('button', { name: 'Call delete_issue', disabled: true }).waitFor();
+    },
+  },
+  {
+    title: 'The catalogue of models keeps its filters in the address, and a price of the organisation takes precedence',
+    run: async ({ tabs, page: address, adminKey }) => {
+      const page = await logIn(tabs, `${address}/models`, adminKey);
+      await page.getByRole('link', { name: 'Catalogue' }).click();
+      await page.getByLabel('Provider').selectOption('Cohere');
+      await page.getByLabel('Search').fill('rerank-v3.5');
+      const row = page.getByRole('row', { name: /rerank-v3\.5/ });
+      await row.getByText('Search units:').waitFor();
+      await row.getByText('4.1K').waitFor();
+      await page.waitForURL(/view=catalogue.*provider=cohere.*search=rerank-v3\.5/);
+      await page.reload();
+      await row.getByRole('link', { name: 'All prices of rerank-v3.5' }).click();
+      await page
+        .getByRole('cell', { name: /read 2026-/ })
+        .first()
+        .waitFor();
+      await page.getByRole('button', { name: 'New price' }).click();
+      const form = page.getByRole('dialog');
+      await form.getByLabel('Provider').selectOption('Cohere');
+      await form.getByLabel('Model').fill('rerank-v3.5');
+      await form.getByLabel('What is priced').selectOption('Search units');
+      await form.getByLabel('Dollars for one').fill('half');
+      await form.getByRole('button', { name: 'Set price' }).click();
+      await form.getByText('A number of dollars, such as 0.15.').waitFor();
+      await form.getByLabel('Dollars for one').fill('0.0007');
+      await form.getByRole('button', { name: 'Set price' }).click();
+      await page.getByRole('row', { name: /\$0\.0007 each.*your own/ }).waitFor();
+      await page.goBack();
+      await row.getByText('$0.0007 each').waitFor();
+      await page.getByLabel('Search').fill('gpt-4o-mini');
+      await page.getByLabel('Provider').selectOption('OpenAI');
+      await page.getByText('$0.15 per million').first().waitFor();
+    },
+  },
 ];

@@ -10,7 +10,7 @@ export function startFormServer(): Promise<McpSdkServer> {
 function createServer(): McpServer {
   const server = new McpServer({ name: 'forms', version: '1.0.0' });
   const inputSchema = {
-    title: z.string().describe('What the issue is about.'),
+    title: z.string().describe('Title of the issue.'),
     priority: z.enum(['low', 'high']),
     estimate: z.number().int().optional().describe('Hours.'),
     urgent: z.boolean().optional(),

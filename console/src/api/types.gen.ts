@@ -2552,7 +2552,7 @@ export type UpdateSecretReferenceRequest = {
      * Providers whose virtual keys may use the value, at their own addresses; a `base_url` must also be in `allowed_hosts`. MCP
      * servers may not. null: all providers, and MCP servers.
      */
-    allowed_providers?: Array<'cohere' | 'voyage' | 'jina' | 'pinecone' | 'bedrock' | 'azure-ai' | 'openai' | 'azure-openai' | 'openai-compatible' | 'anthropic' | 'gemini' | 'groq' | 'mistral' | 'deepseek' | 'xai' | 'together' | 'fireworks' | 'openrouter' | 'ollama' | 'vllm' | 'lm-studio' | 'local'> | null;
+    allowed_providers?: Array<'cohere' | 'voyage' | 'jina' | 'pinecone' | 'bedrock' | 'azure-ai' | 'openai' | 'azure-openai' | 'openai-compatible' | 'anthropic' | 'gemini' | 'vertex' | 'groq' | 'mistral' | 'deepseek' | 'xai' | 'together' | 'fireworks' | 'openrouter' | 'ollama' | 'vllm' | 'lm-studio' | 'local'> | null;
     /**
      * For your own order: at most 64 fields, values of any kind.
      */
@@ -2735,7 +2735,7 @@ export type CreateSecretReferenceRequest = {
      * Providers whose virtual keys may use the value, at their own addresses; a `base_url` must also be in `allowed_hosts`. MCP
      * servers may not. null: all providers, and MCP servers.
      */
-    allowed_providers?: Array<'cohere' | 'voyage' | 'jina' | 'pinecone' | 'bedrock' | 'azure-ai' | 'openai' | 'azure-openai' | 'openai-compatible' | 'anthropic' | 'gemini' | 'groq' | 'mistral' | 'deepseek' | 'xai' | 'together' | 'fireworks' | 'openrouter' | 'ollama' | 'vllm' | 'lm-studio' | 'local'> | null;
+    allowed_providers?: Array<'cohere' | 'voyage' | 'jina' | 'pinecone' | 'bedrock' | 'azure-ai' | 'openai' | 'azure-openai' | 'openai-compatible' | 'anthropic' | 'gemini' | 'vertex' | 'groq' | 'mistral' | 'deepseek' | 'xai' | 'together' | 'fireworks' | 'openrouter' | 'ollama' | 'vllm' | 'lm-studio' | 'local'> | null;
     /**
      * For your own order: at most 64 fields, values of any kind.
      */
@@ -7253,7 +7253,7 @@ export type ListPricesData = {
         /**
          * Only prices of this provider.
          */
-        provider?: 'cohere' | 'voyage' | 'jina' | 'pinecone' | 'bedrock' | 'azure-ai' | 'openai' | 'azure-openai' | 'openai-compatible' | 'anthropic' | 'gemini' | 'groq' | 'mistral' | 'deepseek' | 'xai' | 'together' | 'fireworks' | 'openrouter' | 'ollama' | 'vllm' | 'lm-studio' | 'local';
+        provider?: 'cohere' | 'voyage' | 'jina' | 'pinecone' | 'bedrock' | 'azure-ai' | 'openai' | 'azure-openai' | 'openai-compatible' | 'anthropic' | 'gemini' | 'vertex' | 'groq' | 'mistral' | 'deepseek' | 'xai' | 'together' | 'fireworks' | 'openrouter' | 'ollama' | 'vllm' | 'lm-studio' | 'local';
         /**
          * Only prices of this model, as the price spells it, including `*`. Upper and lower case are the same.
          */
@@ -7422,7 +7422,7 @@ export type ListCatalogueModelsData = {
         /**
          * Only models of this provider.
          */
-        provider?: 'cohere' | 'voyage' | 'jina' | 'pinecone' | 'bedrock' | 'azure-ai' | 'openai' | 'azure-openai' | 'openai-compatible' | 'anthropic' | 'gemini' | 'groq' | 'mistral' | 'deepseek' | 'xai' | 'together' | 'fireworks' | 'openrouter' | 'ollama' | 'vllm' | 'lm-studio' | 'local';
+        provider?: 'cohere' | 'voyage' | 'jina' | 'pinecone' | 'bedrock' | 'azure-ai' | 'openai' | 'azure-openai' | 'openai-compatible' | 'anthropic' | 'gemini' | 'vertex' | 'groq' | 'mistral' | 'deepseek' | 'xai' | 'together' | 'fireworks' | 'openrouter' | 'ollama' | 'vllm' | 'lm-studio' | 'local';
         /**
          * Only models that read this: `image` finds those that see pictures.
          */

@@ -9,6 +9,7 @@ const WHOLE = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 const SHORT = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
 const PERCENT = new Intl.NumberFormat('en-US', { style: 'percent', maximumFractionDigits: 1 });
 const DATE_TIME = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
+const DATE = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' });
 const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 const CENT = 0.01;
 
@@ -37,6 +38,11 @@ export function amount(value: number, type: 'cost' | 'tokens'): string {
 /** @param seconds Unix time */
 export function dateTime(seconds: number | null): string {
   return seconds === null ? '–' : DATE_TIME.format(new Date(seconds * 1_000));
+}
+
+/** @param seconds Unix time */
+export function day(seconds: number): string {
+  return DATE.format(new Date(seconds * 1_000));
 }
 
 const STEPS: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [

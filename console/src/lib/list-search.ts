@@ -6,6 +6,9 @@ import { PAGE_SIZE } from '../components/table';
 /** What the address of a list keeps, so that a link shows the same list. Odd values count as absent. */
 export const listSearch = z.object({
   search: z.string().min(1).max(200).optional().catch(undefined),
+  /** One of the views of the page. */
+  view: z.string().min(1).max(32).optional().catch(undefined),
+  provider: z.string().min(1).max(32).optional().catch(undefined),
   status: z.string().min(1).max(32).optional().catch(undefined),
   page: z.number().int().min(0).max(1_000_000).optional().catch(undefined),
 });
@@ -13,7 +16,7 @@ export type ListSearch = z.infer<typeof listSearch>;
 
 /** The search of this list, and how to change it. A change of the search begins at the first page. */
 export function useListSearch() {
-  const { search, status, page = 0 }: ListSearch = useSearch({ strict: false });
+  const { search, status, view, provider, page = 0 }: ListSearch = useSearch({ strict: false });
   const navigate = useNavigate();
   const change = useCallback(
     (next: ListSearch) =>
@@ -23,6 +26,8 @@ export function useListSearch() {
   return {
     search,
     status,
+    view,
+    provider,
     page,
     /** The page as the gateway's query has it. */
     paging: { current_page: page, page_size: PAGE_SIZE, ...(search !== undefined && { search }) },
@@ -32,6 +37,10 @@ export function useListSearch() {
     ),
     onStatus: useCallback(
       (next: string) => change({ status: next === '' ? undefined : next, page: undefined }),
+      [change],
+    ),
+    onProvider: useCallback(
+      (next: string) => change({ provider: next === '' ? undefined : next, page: undefined }),
       [change],
     ),
     onPage: useCallback((next: number) => change({ page: next === 0 ? undefined : next }), [change]),

@@ -1,133 +1,52 @@
-import { useQuery } from '@tanstack/react-query';
-import { listModelRoutesOptions, retrieveModelRouteHealthOptions } from '../api/@tanstack/react-query.gen';
-import type { ModelRoute, ModelTarget, TargetHealth } from '../api/types.gen';
-import { Page, SearchBox } from '../components/page';
-import { type Column, Table } from '../components/table';
-import { Badge, type Tone } from '../components/ui/badge';
-import { Card } from '../components/ui/card';
-import { fromNow, percent, whole } from '../lib/format';
+import { Plus } from 'lucide-react';
+import { useState } from 'react';
+import { Page } from '../components/page';
+import { Tabs } from '../components/tabs';
+import { Button } from '../components/ui/button';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
+import { ModelCatalogue } from './model-catalogue';
+import { ModelRoutes } from './model-routes';
+import { NewPrice } from './new-price';
+import { Prices } from './prices';
 
-const REFRESH_MS = 5_000;
+const INTROS: Readonly<Record<string, string>> = {
+  routes:
+    'A model route is a name that leads to models of virtual keys. When a target fails, the next one takes the call.',
+  catalogue: 'What the models of providers read and write, and what they cost. Calls may name other models as well.',
+  prices:
+    'What a unit of a model costs, who says so, and since when. Your own prices take precedence over the built-in ones.',
+};
 
 export function ModelsPage() {
-  const { may } = useLogin();
+  const { caller, may } = useLogin();
   const list = useListSearch();
-  const routes = useQuery({
-    ...listModelRoutesOptions({ query: list.paging }),
-    placeholderData: (previous) => previous,
-  });
+  const [isCreating, setCreating] = useState(false);
+  const views = {
+    routes: 'Routes',
+    ...(may('prices.list') && { catalogue: 'Catalogue', prices: 'Prices' }),
+  };
+  const view = list.view !== undefined && list.view in views ? list.view : 'routes';
+  const maySet = may('prices.create') && caller.workspace_id === null;
   return (
     <Page
       title="Models"
-      intro="A model route is a name that leads to models of virtual keys. When a target fails, the next one takes the call."
+      intro={INTROS[view]}
+      actions={
+        view === 'prices' &&
+        maySet && (
+          <Button kind="main" onClick={() => setCreating(true)}>
+            <Plus aria-hidden className="size-4" />
+            New price
+          </Button>
+        )
+      }
     >
-      <SearchBox value={list.search ?? ''} onSearch={list.onSearch} />
-      <Card>
-        <Table
-          caption="Model routes"
-          columns={columns(may('model_routes.read'))}
-          query={routes}
-          keyOf={({ id }) => id}
-          empty="No model route. Calls name a model as @virtual-key/model."
-          page={list.page}
-          onPage={list.onPage}
-          csv={{ path: '/v1/model-routes', query: { search: list.search } }}
-        />
-      </Card>
+      <Tabs label="Views of the models" views={views} view={view} />
+      {view === 'routes' && <ModelRoutes />}
+      {view === 'catalogue' && <ModelCatalogue />}
+      {view === 'prices' && <Prices />}
+      {isCreating && <NewPrice onClose={() => setCreating(false)} />}
     </Page>
-  );
-}
-
-function columns(mayRead: boolean): readonly Column<ModelRoute>[] {
-  return [
-    {
-      title: 'Route',
-      cell: ({ name, slug, max_output_tokens: max }) => (
-        <>
-          <span className="font-medium">{name}</span>
-          <p className="font-mono text-xs text-muted">{slug}</p>
-          {max !== null && <p className="text-xs text-muted">at most {whole(max)} tokens of output</p>}
-        </>
-      ),
-    },
-    {
-      title: 'Targets',
-      cell: (route) => (mayRead ? <Health route={route} /> : <Targets targets={route.targets.map(nameOf)} />),
-    },
-  ];
-}
-
-function nameOf({ virtual_key, model }: { readonly virtual_key: string; readonly model: string }): string {
-  return `@${virtual_key}/${model}`;
-}
-
-function Targets({ targets }: { readonly targets: readonly string[] }) {
-  return (
-    <ol>
-      {targets.map((target) => (
-        <li key={target} className="font-mono text-xs">
-          {target}
-        </li>
-      ))}
-    </ol>
-  );
-}
-
-/** Which calls a target takes; nothing for one that takes all. */
-function Terms({ target }: { readonly target: ModelTarget | undefined }) {
-  const terms = target === undefined ? [] : termsOf(target);
-  if (terms.length === 0) return null;
-  return <span className="text-xs break-words text-muted">{terms.join(' · ')}</span>;
-}
-
-function termsOf(target: ModelTarget): readonly string[] {
-  const { weight, order, conditions, min_estimated_tokens: least, max_estimated_tokens: most } = target;
-  const { min_budget_left: budget } = target;
-  return [
-    ...(order > 0 ? [`order ${order}`] : []),
-    ...(weight === null ? [] : [`weight ${weight}`]),
-    ...conditions.map(({ key, value }) => `${key} is ${[value].flat().join(' or ')}`),
-    ...(least === null ? [] : [`from ${whole(least)} tokens`]),
-    ...(most === null ? [] : [`up to ${whole(most)} tokens`]),
-    ...(budget === null ? [] : [`while ${percent(budget, 1)} of the budget is left`]),
-  ];
-}
-
-const STATES: Readonly<Record<TargetHealth['state'], readonly [Tone, string]>> = {
-  closed: ['good', 'healthy'],
-  open: ['bad', 'pauses'],
-  half_open: ['warn', 'is tried again'],
-  limited: ['warn', 'rate limited'],
-};
-
-function Health({ route }: { readonly route: ModelRoute }) {
-  const health = useQuery({
-    ...retrieveModelRouteHealthOptions({ path: { ref: route.id } }),
-    refetchInterval: REFRESH_MS,
-  });
-  if (health.data === undefined) return <Targets targets={route.targets.map(nameOf)} />;
-  return (
-    <ol className="space-y-1">
-      {health.data.targets.map((target) => {
-        const [tone, word] = STATES[target.state];
-        return (
-          <li key={nameOf(target)} className="flex flex-wrap items-center gap-2">
-            <span className="font-mono text-xs break-all">{nameOf(target)}</span>
-            <Badge tone={tone}>
-              {word}
-              {target.until !== null && `, ${fromNow(target.until)}`}
-            </Badge>
-            <Terms target={route.targets.find((one) => nameOf(one) === nameOf(target))} />
-            {target.calls > 0 && (
-              <span className="text-xs text-muted">
-                {percent(target.failures, target.calls)} of {whole(target.calls)} calls failed lately
-              </span>
-            )}
-          </li>
-        );
-      })}
-    </ol>
   );
 }
