@@ -25,12 +25,12 @@ export class MessageTurns {
   /** Instructions after an answer become a message of the user: there is one place for them, at the beginning. */
   instruct(text: string): void {
     if (this.#turns.some(({ role }) => role === 'assistant')) this.say('user', [{ type: 'text', text }]);
-    else if (text !== '') this.#instructions.push(text);
+    else if (text.trim() !== '') this.#instructions.push(text);
   }
 
-  /** Empty texts are refused by the API, and say nothing. */
+  /** Texts without a word are refused by the API, and say nothing. */
   say(role: Turn['role'], blocks: readonly JsonObject[]): void {
-    const content = blocks.filter(({ type, text }) => type !== 'text' || text !== '');
+    const content = blocks.filter(({ text }) => typeof text !== 'string' || text.trim() !== '');
     if (content.length > 0) this.#turnOf(role).content.push(...content);
   }
 
@@ -48,9 +48,11 @@ export class MessageTurns {
   /** @param caches whether the provider is asked to keep the conversation so far for the next call */
   members(caches: boolean): JsonObject {
     const system = this.#instructions.join(GAP);
-    const last = this.#turns.at(-1)?.content.at(-1);
-    if (caches && last !== undefined) {
-      this.#turns.at(-1)?.content.splice(-1, 1, { ...last, ...CACHE });
+    const lastTurn = this.#turns.at(-1);
+    const last = lastTurn?.content.at(-1);
+    if (lastTurn !== undefined && last !== undefined) {
+      const ended = lastTurn.role === 'assistant' ? withoutSpaceAtEnd(last) : last;
+      lastTurn.content.splice(-1, 1, caches ? { ...ended, ...CACHE } : ended);
     }
     return {
       ...(system === '' ? {} : { system: caches ? [{ type: 'text', text: system, ...CACHE }] : system }),
@@ -101,6 +103,12 @@ export function inputOf(given: string): JsonObject {
   if (given.trim() === '') return {};
   const input = parseForeignJson(given);
   return isObject(input) ? input : { arguments: given };
+}
+
+/** The beginning of an answer, which the model goes on with: the API refuses one that ends in a space. */
+function withoutSpaceAtEnd(block: JsonObject): JsonObject {
+  const { text } = block;
+  return typeof text === 'string' ? { ...block, text: text.trimEnd() } : block;
 }
 
 function plainIfText(content: readonly JsonObject[]): unknown {

@@ -43,6 +43,25 @@ const FORMS: readonly (readonly [string, JsonObject, JsonObject, (readonly strin
     chat(ASK, { role: 'assistant', content: 'Yes.' }, { role: 'system', content: 'Be brief.' }),
     chat(ASK, { role: 'assistant', content: 'Yes.' }, { role: 'user', content: 'Be brief.' }),
   ],
+  [
+    'texts without a word',
+    chat(
+      { role: 'system', content: ' ' },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: ' \n' },
+          { type: 'text', text: 'Hi' },
+        ],
+      },
+    ),
+    chat(ASK),
+  ],
+  [
+    'the beginning of an answer that ends in a space',
+    chat({ role: 'assistant', content: 'Yes. ' }, ASK, { role: 'assistant', content: 'The answer is ' }),
+    chat({ role: 'assistant', content: 'Yes. ' }, ASK, { role: 'assistant', content: 'The answer is' }),
+  ],
   ['a name', chat({ ...ASK, name: 'Ann' }), {}, ['messages.name']],
   [
     'an image',
