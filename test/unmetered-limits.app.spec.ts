@@ -59,9 +59,9 @@ describe('a policy', () => {
       ...VALID,
       conditions: [batches, { key: 'provider', value: provider }],
     });
-    for (const provider of ['openai', 'azure-openai', 'openai-compatible'])
+    for (const provider of ['openai', 'azure-openai', 'openai-compatible', 'bedrock'])
       await gateway.admin.create(PATH, of(provider));
-    const answer = await gateway.admin.post(PATH, of('bedrock'));
+    const answer = await gateway.admin.post(PATH, of('cohere'));
     expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed' });
   });
 
@@ -96,7 +96,8 @@ describe('a simulated call', () => {
     [{ endpoint: 'batches' }, 'admitted'],
     [{ endpoint: 'threads', provider: 'openai-compatible' }, 'admitted'],
     [{ endpoint: 'vector_stores' }, 'not_metered'],
-    [{ endpoint: 'batches', provider: 'bedrock' }, 'not_metered'],
+    [{ endpoint: 'batches', provider: 'bedrock' }, 'admitted'],
+    [{ endpoint: 'fine_tuning', provider: 'bedrock' }, 'not_metered'],
     [{ provider: 'openai', endpoint: 'rerank' }, 'not_metered'],
     [{ provider: 'openai' }, 'admitted'],
     [{ mcp_server: 'files' }, 'not_metered'],

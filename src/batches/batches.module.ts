@@ -6,6 +6,7 @@ import { BATCH_PROVIDERS, FILE_PROVIDERS } from './batch-providers.js';
 import { BATCH_ROUTES } from './batch.routes.js';
 import { FILE_ROUTES } from './file.routes.js';
 import { BatchMeter } from './metering/batch-meter.js';
+import { BedrockBatchMeter } from './metering/bedrock-batch-meter.js';
 import { UPLOAD_ROUTES } from './upload.routes.js';
 
 @Module({
@@ -15,6 +16,6 @@ import { UPLOAD_ROUTES } from './upload.routes.js';
     relayController({ tag: 'Files', routes: FILE_ROUTES, providers: FILE_PROVIDERS }),
     relayController({ tag: 'Uploads', routes: UPLOAD_ROUTES, providers: FILE_PROVIDERS }),
   ],
-  providers: [BatchMeter],
+  providers: [BatchMeter, BedrockBatchMeter],
 })
 export class BatchesModule {}

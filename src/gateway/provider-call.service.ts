@@ -43,6 +43,8 @@ export interface ProviderOperation {
   readonly model: string | undefined;
   readonly request: ProviderRequest;
   readonly retry: RetryMode;
+  /** The credential need not be allowed to do it: a refusal says nothing about it. */
+  readonly isOptional?: boolean;
   /** Gets an answer whose status is not 2xx, without secrets, before the call fails with its documented error. */
   readonly noteRefusal?: (answer: UpstreamAnswer) => void;
 }
@@ -221,7 +223,7 @@ export class ProviderCallService {
     };
     const answer = send(context);
     if (context.virtualKey.source === undefined) return answer;
-    return this.withRenewal(context, answer, send, () => Math.ceil(deadlineMs - performance.now()) > 0);
+    return this.withRenewal(context, operation, answer, send, () => Math.ceil(deadlineMs - performance.now()) > 0);
   }
 
   /**
@@ -268,7 +270,7 @@ export class ProviderCallService {
     };
     const answer = send(context);
     if (context.virtualKey.source === undefined) return answer;
-    return this.withRenewal(context, answer, send, () => streams.upload === undefined);
+    return this.withRenewal(context, operation, answer, send, () => streams.upload === undefined);
   }
 
   /**
@@ -277,13 +279,15 @@ export class ProviderCallService {
    */
   private withRenewal<Answer>(
     context: ProviderContext,
+    { isOptional = false }: ProviderOperation,
     answer: Promise<Answer>,
     send: (context: ProviderContext) => Promise<Answer>,
     isRepeatable: () => boolean,
   ): Promise<Answer> {
     return answer.catch(async (error: unknown) => {
       const virtualKey = isCredentialRefused(error) ? await this.virtualKeys.renew(context.virtualKey) : undefined;
-      if (virtualKey === undefined && isRejected(error)) this.virtualKeys.noteRefused(context.virtualKey);
+      if (virtualKey === undefined && !isOptional && isRejected(error))
+        this.virtualKeys.noteRefused(context.virtualKey);
       if (virtualKey === undefined || !isRepeatable()) throw error;
       return send({ ...context, virtualKey });
     });
@@ -316,7 +320,8 @@ export class ProviderCallService {
     operation.noteRefusal?.({ ...refusal, body: withoutSecrets(refusal.body, hidden.secrets) });
     const error = answerToError(refusal, provider, hidden);
     // With a source, a newer credential may be accepted.
-    if (source === undefined && isRejected(error)) this.virtualKeys.noteRefused(context.virtualKey);
+    if (source === undefined && operation.isOptional !== true && isRejected(error))
+      this.virtualKeys.noteRefused(context.virtualKey);
     throw error;
   }
 }

@@ -28,7 +28,7 @@ export function sentTo(call: ProviderCall | undefined): JsonObject {
   return readObject(JSON.parse(call?.body ?? ''), 'body');
 }
 
-function isSigned({ method, path, headers, body }: ProviderCall): boolean {
+export function isSigned({ method, path, headers, body }: ProviderCall): boolean {
   const sent: UpstreamRequest = {
     method: method === 'POST' ? 'POST' : 'GET',
     url: new URL(path, `http://${headers.host ?? ''}`),

@@ -9,7 +9,7 @@ import {
   type JobPlan,
   type JobRequest,
 } from '../../gateway/deferred/deferred-meter.js';
-import { ProviderFiles, unreadableReason } from '../../gateway/deferred/provider-files.js';
+import { accountFile, ProviderFiles, unreadableReason } from '../../gateway/deferred/provider-files.js';
 import { JobReader } from '../../gateway/deferred/job-reader.js';
 import { MeteredJobs } from '../../gateway/deferred/metered-jobs.js';
 import type { ProviderContext } from '../../gateway/provider-context.decorator.js';
@@ -69,7 +69,9 @@ export class BatchMeter implements DeferredMeter {
       return plan.plan;
     }
     try {
-      await this.files.eachLine(context, fileId, MAX_PLAN_MS, (line, number) => plan.addLine(line, number));
+      await this.files.eachLine(context, accountFile(context, fileId), MAX_PLAN_MS, (line, number) =>
+        plan.addLine(line, number),
+      );
     } catch (error) {
       plan.leaveOpen(unreadableReason(error));
     }
@@ -80,9 +82,8 @@ export class BatchMeter implements DeferredMeter {
     return { [FILE]: body[FILE] };
   }
 
-  lifetimeMs({ completion_window: window }: JsonObject): number {
-    const [, count = DAY_HOURS, unit] = WINDOW.exec(stringOrUndefined(window) ?? '') ?? [];
-    return Number(count) * (unit === 'd' ? DAY_HOURS : 1) * HOUR_MS + MARGIN_MS;
+  lifetimeMs(body: JsonObject): number {
+    return batchLifetimeMs(body);
   }
 
   idOf({ id }: JsonObject): string | undefined {
@@ -93,8 +94,8 @@ export class BatchMeter implements DeferredMeter {
     return this.#jobs.read(context, upstreamId);
   }
 
-  isOver({ status }: JsonObject): boolean {
-    return OVER.has(status);
+  isOver(batch: JsonObject): boolean {
+    return isBatchOver(batch);
   }
 
   async usageOf(
@@ -108,7 +109,16 @@ export class BatchMeter implements DeferredMeter {
     const fileId = batch['output_file_id'];
     if (typeof fileId !== 'string') return (completedIn(batch) ?? 0) === 0 ? [] : undefined;
     const usage = new BatchUsage();
-    await this.files.eachLine(context, fileId, MAX_RESULT_MS, (line) => usage.addLine(line));
+    await this.files.eachLine(context, accountFile(context, fileId), MAX_RESULT_MS, (line) => usage.addLine(line));
     return usage.done;
   }
+}
+
+export function batchLifetimeMs({ completion_window: window }: JsonObject): number {
+  const [, count = DAY_HOURS, unit] = WINDOW.exec(stringOrUndefined(window) ?? '') ?? [];
+  return Number(count) * (unit === 'd' ? DAY_HOURS : 1) * HOUR_MS + MARGIN_MS;
+}
+
+export function isBatchOver({ status }: JsonObject): boolean {
+  return OVER.has(status);
 }

@@ -42,4 +42,4 @@ export function createBedrockBatches(uniqueName: () => string): ResourceProvider
   };
 }
 
-export const bedrockBatches: ResourceProvider = createBedrockBatches(randomUUID);
+export const bedrockBatches = createBedrockBatches(randomUUID);

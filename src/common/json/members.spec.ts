@@ -46,6 +46,11 @@ describe('readMembers', () => {
 });
 
 describe('memberText', () => {
+  it('takes the name as it is written, in one case alone', () => {
+    expect(memberText(Buffer.from('{"modelInput":{"a":1}}'), 'modelInput')?.toString()).toBe('{"a":1}');
+    expect(() => memberText(Buffer.from('{"modelinput":{}}'), 'modelInput')).toThrow('must be written modelInput');
+  });
+
   it.each([
     ['{"url":"/x","body":{"a":[1,{"body":2}]}}', '{"a":[1,{"body":2}]}'],
     ['{"body": "}" ,"b":1}', ' "}" '],

@@ -48,12 +48,14 @@ export function readMembers(json: Buffer, names: ReadonlySet<string>): JsonObjec
  * @throws GatewayError `validation_failed` where it comes twice or in other case
  */
 export function memberText(json: Buffer, name: string): Buffer | undefined {
-  const names = new Set([name]);
+  const folded = foldField(name);
   let text: Buffer | undefined;
   let start: number | undefined;
   walkJson(json, (token, at, depth, last) => {
     if (depth !== 1) return true;
-    if (token === JSON_TOKEN.colon && nameAt(json, last, names) !== undefined) {
+    const found = token === JSON_TOKEN.colon ? textAt(json, last) : undefined;
+    if (found !== undefined && foldField(found) === folded) {
+      if (found !== name) throw invalidField(found, `must be written ${name}`);
       if (text !== undefined) throw invalidField(name, 'must not be there twice');
       start = at + 1;
     } else if (start !== undefined && (token === JSON_TOKEN.comma || token === JSON_TOKEN.closeBrace)) {

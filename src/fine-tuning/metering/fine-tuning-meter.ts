@@ -12,7 +12,7 @@ import {
 } from '../../gateway/deferred/deferred-meter.js';
 import { JobReader } from '../../gateway/deferred/job-reader.js';
 import { MeteredJobs } from '../../gateway/deferred/metered-jobs.js';
-import { ProviderFiles, unreadableReason } from '../../gateway/deferred/provider-files.js';
+import { accountFile, ProviderFiles, unreadableReason } from '../../gateway/deferred/provider-files.js';
 import type { ProviderContext } from '../../gateway/provider-context.decorator.js';
 import { usedIds } from '../../gateway/relay/object-ids.js';
 import { OfferedEndpoints } from '../../upstream/providers/offered-endpoints.js';
@@ -76,7 +76,7 @@ export class FineTuningMeter implements DeferredMeter {
     try {
       // A token has at least one byte.
       const onLine = (line: Buffer): number => (tokens += line.length + FRAME_TOKENS);
-      await this.files.eachLine(context, fileId, MAX_PLAN_MS, onLine);
+      await this.files.eachLine(context, accountFile(context, fileId), MAX_PLAN_MS, onLine);
     } catch (error) {
       return leftOpen(FILE, unreadableReason(error));
     }

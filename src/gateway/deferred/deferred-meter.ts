@@ -59,7 +59,7 @@ export interface DeferredMeter {
   /** In which its calls are billed. */
   readonly mode: PriceMode;
   isMeteredAt(provider: string): boolean;
-  /** Never rejects. */
+  /** @throws GatewayError `validation_failed` for what the provider would refuse */
   planOf(context: ProviderContext, request: JobRequest): Promise<JobPlan>;
   /** What a job may use more each time that a caller goes on with it; absent: nothing. Never rejects. */
   stepOf?(context: ProviderContext, request: JobRequest): Promise<JobPlan>;

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { isObject, type JsonObject, readArray, readObject } from '../../common/json/read.js';
-import { parseProviderResult } from '../../upstream/provider-error.js';
+import { parseProviderJson, parseProviderResult } from '../../upstream/provider-error.js';
+import type { Ask } from '../../upstream/providers/provider.types.js';
 import { ProviderCallService } from '../provider-call.service.js';
 import type { ProviderContext } from '../provider-context.decorator.js';
 
@@ -19,6 +20,14 @@ export interface JobPlace {
 @Injectable()
 export class JobReader {
   constructor(private readonly calls: ProviderCallService) {}
+
+  /** Calls to a provider with an API of its own. @param operation for traces */
+  ask(context: ProviderContext, operation: string): Ask {
+    return async (request) => {
+      const answer = await this.calls.run(context, { operation, model: undefined, request, retry: 'idempotent' });
+      return parseProviderJson(answer);
+    };
+  }
 
   /** One job, or the newest ones. */
   async read(

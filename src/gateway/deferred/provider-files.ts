@@ -4,6 +4,7 @@ import { UNHEARD } from '../answer-head.js';
 import { ProviderCallService } from '../provider-call.service.js';
 import type { ProviderContext } from '../provider-context.decorator.js';
 import { fileContentRequest } from '../relay/relay-input.js';
+import type { ProviderRequest } from '../../upstream/providers/provider.types.js';
 import { LineReader, TooLargeError } from './line-reader.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 
@@ -17,12 +18,13 @@ export class ProviderFiles {
 
   /**
    * Reads a file line by line.
+   * @param request by which the provider gives it
    * @param onLine what it throws ends the reading
    * @throws what `onLine` or the provider failed with; TooLargeError; Error after the time
    */
   async eachLine(
     context: ProviderContext,
-    fileId: string,
+    request: ProviderRequest,
     maxMs: number,
     onLine: (line: Buffer, number: number) => void,
   ): Promise<void> {
@@ -32,11 +34,7 @@ export class ProviderFiles {
     isRead.catch(() => undefined);
     const timer = setTimeout(() => reader.destroy(new Error(`not read within ${maxMs} ms`)), maxMs);
     try {
-      const operation = {
-        operation: 'files.content',
-        model: undefined,
-        request: { ...fileContentRequest(fileId), headers: context.account },
-      };
+      const operation = { operation: 'files.content', model: undefined, isOptional: true, request } as const;
       const call = this.calls.relay(
         { ...context, answer: UNHEARD },
         { ...operation, retry: 'idempotent' },
@@ -56,6 +54,11 @@ export class ProviderFiles {
 async function neverUnless(isRead: Promise<void>): Promise<never> {
   await isRead;
   return new Promise(() => undefined);
+}
+
+/** The file of a provider that speaks OpenAI's API. */
+export function accountFile({ account }: ProviderContext, fileId: string): ProviderRequest {
+  return { ...fileContentRequest(fileId), headers: account };
 }
 
 /** Why a file leaves open what a job may use. */

@@ -275,14 +275,16 @@ export class RelayService {
   }
 
   private async askMapped(
-    { route, context }: RelayRun,
+    { route, context, observer }: RelayRun,
     provider: Extract<ResourceProvider, { kind: 'mapped' }>,
     input: OperationInput,
   ): Promise<JsonAnswer> {
     const mapped = provider.operations[route.operation];
     if (mapped === undefined) throw notSupported(`It offers ${Object.keys(provider.operations).join(', ')}.`);
     const ask = async (request: ProviderRequest): Promise<unknown> => {
-      const answer = await this.calls.run(context, operationOf(route, input.body, request));
+      // What is read besides does not decide whether a job was made.
+      const attempts = request.method === 'GET' ? undefined : observer;
+      const answer = await this.calls.run(context, operationOf(route, input.body, request), attempts);
       this.calls.assertDone(context, answer);
       return answer.body.length === 0 ? undefined : parseProviderJson(answer);
     };

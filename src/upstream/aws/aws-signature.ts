@@ -11,6 +11,8 @@ export interface AwsCredentials {
   readonly sessionToken?: string | undefined;
 }
 
+export const S3 = 's3';
+
 interface SigningScope {
   /** The name in the signature, which is not always the host's: both Bedrock hosts sign as `bedrock`. */
   readonly service: string;
@@ -33,7 +35,14 @@ export async function signAwsRequest(
   now: Date,
 ): Promise<UpstreamRequest> {
   const { url } = request;
-  const signer = new SignatureV4({ ...scope, credentials, sha256: Sha256, applyChecksum: !isWithoutChecksum });
+  const signer = new SignatureV4({
+    ...scope,
+    credentials,
+    sha256: Sha256,
+    applyChecksum: !isWithoutChecksum,
+    // S3 takes the path as it is sent, all others encoded once more.
+    uriEscapePath: scope.service !== S3,
+  });
   const toSign = new HttpRequest({
     method: request.method,
     protocol: url.protocol,

@@ -18,13 +18,14 @@ import {
   signingService,
 } from './bedrock/inference-endpoints.js';
 import { baseUrl, bearer, buildRequest, joinUrl } from './build-request.js';
-import { type AwsCredentials, signAwsRequest } from '../aws/aws-signature.js';
+import { isS3Request } from './bedrock/s3-file.js';
+import { type AwsCredentials, S3, signAwsRequest } from '../aws/aws-signature.js';
 import { missingOptions, unusedOptions } from './option-rules.js';
 import { Sensitive } from './sensitive.decorator.js';
 import { ResourceProviderOptions } from './resource-provider-options.js';
 import type { Provider, ProviderRequest } from './provider.types.js';
 
-/** The hosts: one reranks, one calls models, one manages jobs. All sign as `bedrock`. */
+/** The hosts: one reranks, one calls models, one manages jobs. All sign as `bedrock`. The files of jobs are in S3. */
 const RUNTIME_HOST = 'bedrock-runtime';
 const MODELS_HOST = 'bedrock-agent-runtime';
 const CONTROL_HOST = 'bedrock';
@@ -115,7 +116,7 @@ export function createBedrockProvider(
         async sign(request, now) {
           const region = credential.options.aws_region ?? regionInHost(request.url);
           used = await awsCredentials.resolve(credential, region);
-          const service = signingService(credential.options, request.url.pathname);
+          const service = isS3Request(request) ? S3 : signingService(credential.options, request.url.pathname);
           return signAwsRequest(request, used, { service, region }, now);
         },
         renew: (answer) =>
@@ -153,6 +154,7 @@ function endpointProblems(options: BedrockOptions): readonly FieldProblem[] {
 
 function endpointOf(request: ProviderRequest, options: BedrockOptions): URL {
   const region = regionOf(request, options);
+  if (request.plane === 'files') return awsEndpoint(S3, region);
   if (isModelPath(request.path)) return awsEndpoint(RUNTIME_HOST, region);
   if (isInferencePath(request.path)) return inferenceEndpoint(options, region);
   return awsEndpoint(request.plane === 'control' ? CONTROL_HOST : MODELS_HOST, region);

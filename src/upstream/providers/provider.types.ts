@@ -71,8 +71,11 @@ export interface ProviderRequest {
   readonly bytes?: Buffer | undefined;
   /** The region that the request is for, for providers with one address a region. */
   readonly region?: string;
-  /** `control` for what manages the provider's own objects (jobs), where those have another host than the models. */
-  readonly plane?: 'control';
+  /**
+   * `control` for what manages the provider's own objects (jobs), where those have another host than the models; `files` for the
+   * files of jobs, where they are kept elsewhere.
+   */
+  readonly plane?: 'control' | 'files';
 }
 
 /**

@@ -25,7 +25,7 @@ export function expectedSignature(request: UpstreamRequest, secretAccessKey: str
   const headers: Readonly<Record<string, string>> = { ...request.headers, host: request.url.host };
   const canonicalRequest = [
     request.method,
-    encodePath(request.url.pathname),
+    scope.includes('/s3/') ? objectPath(request.url.pathname) : encodePath(request.url.pathname),
     canonicalQuery(request.url),
     ...signedHeaders.map((name) => `${name}:${(headers[name] ?? '').trim().replace(/ +/g, ' ')}`),
     '',
@@ -41,6 +41,14 @@ export function expectedSignature(request: UpstreamRequest, secretAccessKey: str
 /** Each segment encoded once more, as every service but S3 asks for. */
 function encodePath(path: string): string {
   return path.split('/').map(encode).join('/');
+}
+
+/** The name of an object, each segment encoded once, as S3 asks for. */
+function objectPath(path: string): string {
+  return path
+    .split('/')
+    .map((segment) => encode(decodeURIComponent(segment)))
+    .join('/');
 }
 
 function canonicalQuery(url: URL): string {

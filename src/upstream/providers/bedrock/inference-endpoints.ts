@@ -1,6 +1,7 @@
 // Bedrock's endpoints in the forms of OpenAI's and Anthropic's APIs. Sources, read 2026-11-27:
 // https://docs.aws.amazon.com/bedrock/latest/userguide/endpoints.html, the API reference of Amazon Bedrock Runtime, …/inference-responses-api.html and …/inference-messages-api.html
 import { awsEndpoint, bedrockMantleEndpoint } from '../../aws/aws-region.js';
+import { awsEncoded } from './aws-path.js';
 import type { DialectPath, DialectSlug } from '../provider.types.js';
 
 /**
@@ -43,13 +44,8 @@ export function isModelPath(path: string): boolean {
   return path.startsWith(MODEL_PATH);
 }
 
-/** As AWS's clients encode it, whose signatures cover the path. */
 function pathOf(model: string): string {
-  const encoded = encodeURIComponent(model).replaceAll(
-    /[!'()*]/g,
-    (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
-  return MODEL_PATH + encoded;
+  return MODEL_PATH + awsEncoded(model);
 }
 
 export function inferenceEndpoint({ bedrock_endpoint: endpoint = 'mantle' }: EndpointOptions, region: string): URL {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { folderOf, s3Address, toFileId } from './s3-file.js';
+import { folderOf, s3Address, s3FileRequest, toFileId } from './s3-file.js';
 
 const ADDRESS = 's3://my-bucket.x/a/b_(1).jsonl';
 
@@ -40,6 +40,21 @@ describe('folderOf', () => {
     ['s3://bucket', undefined],
   ])('returns the folder of %s: %s', (address, folder) => {
     expect(folderOf(address)).toBe(folder);
+  });
+});
+
+describe('s3FileRequest', () => {
+  it('names bucket and key in the path, encoded as S3 does before it checks a signature', () => {
+    expect(s3FileRequest("s3://my-bucket.x/a b/c_(1)'*!.jsonl", 'us-east-1')).toMatchObject({
+      method: 'GET',
+      path: '/my-bucket.x/a%20b/c_%281%29%27%2A%21.jsonl',
+      region: 'us-east-1',
+      plane: 'files',
+    });
+  });
+
+  it.each(['s3://bucket', 's3://bucket/', 's3://bucket/a/'])('reads no file at %s', (address) => {
+    expect(s3FileRequest(address, undefined)).toBeUndefined();
   });
 });
 

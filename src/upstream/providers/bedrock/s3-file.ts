@@ -1,10 +1,18 @@
 // S3 addresses as file ids. Form of an address: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_ModelInvocationJobS3InputDataConfig.html, read 2026-11-21.
+import { createHash } from 'node:crypto';
 import { stringOrUndefined } from '../../../common/json/read.js';
 import { fromOpaqueId, toOpaqueId } from '../../../common/opaque-id.js';
+import type { UpstreamRequest } from '../../upstream.types.js';
+import type { ProviderRequest } from '../provider.types.js';
+import { awsEncoded } from './aws-path.js';
 
 const PREFIX = 'file-';
 const S3_URI = /^s3:\/\/[a-z0-9][-.a-z0-9]{1,61}[a-z0-9](?:\/[-!_*'().\w]+)*\/?$/;
 const MAX_CHARACTERS = 1_024;
+const FILE_PARTS = /^s3:\/\/([^/]+)\/(.*[^/])$/;
+/** S3 alone asks for this header. */
+const BODY_HASH = 'x-amz-content-sha256';
+const NO_BODY = { [BODY_HASH]: createHash('sha256').digest('hex') };
 
 /** An address as an id that fits into a path; null when there is none. */
 export function toFileId(address: unknown): string | null {
@@ -17,6 +25,18 @@ export function s3Address(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined;
   const address = value.startsWith(PREFIX) ? fromOpaqueId(PREFIX, value) : value;
   return address !== undefined && address.length <= MAX_CHARACTERS && S3_URI.test(address) ? address : undefined;
+}
+
+/** The request that reads a file; undefined: the address names a bucket or a folder. */
+export function s3FileRequest(address: string, region: string | undefined): ProviderRequest | undefined {
+  const [, bucket, key] = FILE_PARTS.exec(address) ?? [];
+  if (bucket === undefined || key === undefined) return undefined;
+  const path = `/${bucket}/${key.split('/').map(awsEncoded).join('/')}`;
+  return { method: 'GET', path, query: {}, headers: NO_BODY, region, plane: 'files' };
+}
+
+export function isS3Request({ headers }: Pick<UpstreamRequest, 'headers'>): boolean {
+  return headers[BODY_HASH] !== undefined;
 }
 
 /** The folder of a file; undefined for a bucket or a folder, so that results are never written among the inputs. */

@@ -1,0 +1,7 @@
+/** A segment of a path as AWS encodes it, whose signatures cover the path. */
+export function awsEncoded(segment: string): string {
+  return encodeURIComponent(segment).replaceAll(
+    /[!'()*]/g,
+    (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}
