@@ -55,6 +55,33 @@ describe('under a limit in US dollars, without a price set by hand', () => {
     expect(await gateway.books.faults()).toEqual([]);
   });
 
+  it('charges what a server writes to its cache unasked', async () => {
+    const body = { model: 'claude-sonnet-4-5', max_tokens: 200, messages: MESSAGES };
+    const usage = { input_tokens: 10, output_tokens: 0, cache_creation_input_tokens: 40 };
+    expect(await costOf('anthropic', '/messages', body, usage)).toBe(30_000 + 150_000);
+    expect(await gateway.books.faults()).toEqual([]);
+  });
+
+  it('charges what stays in a cache for an hour at its own price', async () => {
+    const content = [{ type: 'text', text: 'Hello', cache_control: { type: 'ephemeral', ttl: '1h' } }];
+    const body = { model: 'claude-sonnet-4-5', max_tokens: 200, messages: [{ role: 'user', content }] };
+    const cache_creation = { ephemeral_5m_input_tokens: 10, ephemeral_1h_input_tokens: 30 };
+    const usage = { input_tokens: 10, output_tokens: 0, cache_creation_input_tokens: 40, cache_creation };
+    // In dollars a million: 10 at 3, 10 at 3.75, 30 at 6.
+    expect(await costOf('anthropic', '/messages', body, usage)).toBe(30_000 + 37_500 + 180_000);
+  });
+
+  it('reserves a message at the price of what a server may write to its cache', async () => {
+    const ask = plainly(gateway, await gateway.virtualKey('anthropic'));
+    gateway.provider.replyWith(json({ usage: {} }));
+    const body = JSON.stringify({ model: 'claude-sonnet-4-5', max_tokens: 0, messages: MESSAGES });
+    // A token for each byte and 64 for the frame, at 3.75 dollars a million; at 3 they would fit.
+    const dollars = (body.length + 64) * 0.000_003_7;
+    await gateway.limit({ type: 'cost', credit_limit: Number(dollars.toFixed(9)) });
+    expect(refusalOf(await ask('POST', '/messages', { body }))).toMatchObject({ code: 'usage_limit_exceeded' });
+    expect(gateway.provider.calls).toEqual([]);
+  });
+
   it('charges what OpenAI writes to a cache by itself', async () => {
     const body = { model: 'gpt-5.6', max_output_tokens: 10, input: 'Hello' };
     const usage = { input_tokens: 20, input_tokens_details: { cache_write_tokens: 16 }, output_tokens: 0 };

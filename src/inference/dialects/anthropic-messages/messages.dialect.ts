@@ -42,7 +42,8 @@ const ANSWER: AnswerForm = {
 export const anthropicMessages: Dialect<MessagesFacts> = {
   slug: 'anthropic-messages',
   endpoint: 'messages',
-  mayUse: ['web_search'],
+  // Servers with a cache of their own write to it unasked, for its shorter time.
+  mayUse: ['cache_write_5m', 'web_search'],
   uses: USES,
   members: MEMBERS,
   readFacts: (members: JsonObject): MessagesFacts => ({

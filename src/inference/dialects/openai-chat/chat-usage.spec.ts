@@ -31,6 +31,24 @@ describe('readChatUsage', () => {
     ],
     [{ prompt_tokens: 3, prompt_tokens_details: null }, { input: 3 }],
     [
+      {
+        prompt_tokens: 30,
+        prompt_tokens_details: {
+          cached_tokens: 4,
+          cache_creation_tokens: 9,
+          cache_creation_token_details: { ephemeral_5m_input_tokens: 7, ephemeral_1h_input_tokens: 2 },
+        },
+      },
+      { input: 17, cache_read: 4, cache_write_5m: 7, cache_write_1h: 2 },
+    ],
+    [
+      {
+        prompt_tokens: 30,
+        prompt_tokens_details: { cache_write_tokens: 5, cache_creation_tokens: 9, cache_creation_token_details: null },
+      },
+      { input: 25, cache_write_5m: 5 },
+    ],
+    [
       { prompt_tokens: 30, prompt_cache_hit_tokens: 10, prompt_cache_miss_tokens: 20 },
       { input: 20, cache_read: 10 },
     ],

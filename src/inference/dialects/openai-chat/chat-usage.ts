@@ -15,14 +15,14 @@ export function readChatUsage(usage: unknown): Counts | undefined {
   const written = detailsOf(usage, 'completion_tokens_details');
   const parts = {
     cache_read: cachedIn(usage),
-    cache_write_5m: numberOrUndefined(given['cache_write_tokens']),
+    ...writesIn(given),
     input_audio: numberOrUndefined(given['audio_tokens']),
     output_audio: numberOrUndefined(written['audio_tokens']),
     output_image: numberOrUndefined(written['image_tokens']),
   };
   return {
     ...parts,
-    input: remainder(prompt, [parts.cache_read, parts.cache_write_5m, parts.input_audio]),
+    input: remainder(prompt, [parts.cache_read, parts.cache_write_5m, parts.cache_write_1h, parts.input_audio]),
     output: remainder(completion, [parts.output_audio, parts.output_image]),
   };
 }
@@ -42,6 +42,13 @@ export function usageMemberOf({ usage, x_groq: ofGroq, choices }: JsonObject): u
 function cachedIn(usage: JsonObject): number | undefined {
   const { cached_tokens: cached } = detailsOf(usage, 'prompt_tokens_details');
   return numberOrUndefined(cached ?? usage['prompt_cache_hit_tokens'] ?? usage['cached_tokens']);
+}
+
+/** LiteLLM has names of its own, and the two lifetimes of Anthropic's caches. Source: its class `Usage`, read 2026-11-28. */
+function writesIn(given: JsonObject): Pick<Counts, 'cache_write_5m' | 'cache_write_1h'> {
+  const written = numberOrUndefined(given['cache_write_tokens'] ?? given['cache_creation_tokens']);
+  const long = numberOrUndefined(detailsOf(given, 'cache_creation_token_details')['ephemeral_1h_input_tokens']);
+  return { cache_write_5m: remainder(written, [long]), cache_write_1h: long };
 }
 
 /** Gemini's compatible API leaves what the model thought out of the completion, and has it in the total alone. */

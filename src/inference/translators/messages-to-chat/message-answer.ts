@@ -73,7 +73,7 @@ export function toMessageUsage(answer: JsonObject): JsonObject {
   const counts = readChatUsage(usageMemberOf(answer)) ?? {};
   return {
     input_tokens: (counts.input ?? 0) + (counts.input_audio ?? 0),
-    cache_creation_input_tokens: counts.cache_write_5m ?? 0,
+    cache_creation_input_tokens: (counts.cache_write_5m ?? 0) + (counts.cache_write_1h ?? 0),
     cache_read_input_tokens: counts.cache_read ?? 0,
     output_tokens: (counts.output ?? 0) + (counts.output_audio ?? 0) + (counts.output_image ?? 0),
   };
