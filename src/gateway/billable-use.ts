@@ -58,6 +58,8 @@ export interface StreamMeter {
   readonly answer?: AnswerFacts;
   /** The error that came instead of output, in an answer with the status of a success. */
   readonly failure?: JsonObject | undefined;
+  /** Whether an error has come, with or without output before it. */
+  readonly hasError?: boolean;
   /** Whether what has come of a stream is not all of it: nothing in it says that it has ended. */
   readonly isCutShort?: boolean;
 }

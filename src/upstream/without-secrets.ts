@@ -37,6 +37,26 @@ export function withoutSecrets(body: Buffer, secrets: readonly string[]): Buffer
   );
 }
 
+/** Where a secret begins that stands in the bytes, or whose beginning stands at their end; undefined: there is none. */
+export function beginningOfSecret(bytes: Buffer, secrets: readonly string[]): number | undefined {
+  if (bytes.length === 0) return undefined;
+  const spellings = new Set(secrets.flatMap(spellingsOf));
+  const starts = [...spellings].map((spelling) => startOf(bytes, Buffer.from(spelling))).filter((at) => at >= 0);
+  return starts.length === 0 ? undefined : Math.min(...starts);
+}
+
+/** The place of the whole, or of the beginning that the end of the bytes cuts off; -1: there is none. */
+function startOf(bytes: Buffer, secret: Buffer): number {
+  const whole = bytes.indexOf(secret);
+  if (whole >= 0) return whole;
+  const [first = 0] = secret;
+  const from = Math.max(0, bytes.length - secret.length + 1);
+  for (let at = bytes.indexOf(first, from); at >= 0; at = bytes.indexOf(first, at + 1)) {
+    if (bytes.subarray(at).equals(secret.subarray(0, bytes.length - at))) return at;
+  }
+  return -1;
+}
+
 /** As it is, and as JSON may spell it: with escaped quotes, backslashes and slashes. */
 function spellingsOf(secret: string): readonly string[] {
   const quoted = JSON.stringify(secret).slice(1, -1);

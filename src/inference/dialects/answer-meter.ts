@@ -66,6 +66,7 @@ export class AnswerMeter implements StreamMeter {
   readonly #pieces = new BodyBuffer();
   #needsId: boolean;
   #failure: JsonObject | undefined;
+  #hasError = false;
   #facts: AnswerFacts = {};
   /** The first event says which model answers. */
   #isFirst = true;
@@ -145,6 +146,10 @@ export class AnswerMeter implements StreamMeter {
     return this.hasOutput ? undefined : this.#failure;
   }
 
+  get hasError(): boolean {
+    return this.#hasError || this.#failure !== undefined;
+  }
+
   get isCutShort(): boolean {
     const hasEnded = this.#hasEnded || this.#facts.finishReason !== undefined;
     return this.#isWhole !== true && !hasEnded && this.failure === undefined;
@@ -189,19 +194,24 @@ export class AnswerMeter implements StreamMeter {
     this.options.onId?.(id);
   }
 
+  #noteError(event: JsonObject): void {
+    this.#hasError ||= isObject(event['error']) || isFailedEvent(event);
+    if (!this.hasOutput && isFailedEvent(event)) this.#failure = event;
+  }
+
   /** Whether the event has the usage, and nothing else. */
   #read(event: Buffer): boolean {
     for (const field of this.form.outputFields) this.#outputBytes += textBytes(event, field);
     this.#hasEnded ||= this.form.endMarks.some((mark) => event.includes(mark));
     const hasUsage = this.#usageFields.some((field) => event.includes(field));
-    const mayFail = !this.hasOutput && event.includes(ERROR);
+    const mayFail = event.includes(ERROR);
     const isRead = hasUsage || mayFail || this.#isFirst || this.#needsId || textBytes(event, this.#endField) > 0;
     if (!isRead) return false;
     const { data = '' } = readEvent(event);
     const message = parseForeignJson(data);
     if (!isObject(message)) return false;
     this.#isFirst = false;
-    if (mayFail && isFailedEvent(message)) this.#failure = message;
+    if (mayFail) this.#noteError(message);
     this.#noteId(message);
     this.#facts = this.#factsIn(message, this.#facts);
     this.#mode = this.#modeIn(message) ?? this.#mode;

@@ -83,6 +83,10 @@ export class TranslatedMeter implements StreamMeter {
     return this.meter.answer;
   }
 
+  get hasError(): boolean {
+    return this.meter.hasError === true;
+  }
+
   get failure(): JsonObject | undefined {
     return this.meter.failure;
   }

@@ -94,6 +94,10 @@ export class FramedMeter implements StreamMeter {
     return this.options.meter.answer;
   }
 
+  get hasError(): boolean {
+    return this.options.meter.hasError === true;
+  }
+
   get failure(): JsonObject | undefined {
     return this.options.meter.failure;
   }
