@@ -47,7 +47,7 @@ const ASKED_ELSEWHERE = ['identities.assert', 'mcp.invoke', 'secret_references.u
 /** Areas whose objects, including their ids, belong to the provider: see relay-routes.once.spec.ts. */
 const RELAYED = /^\/v1\/(?:assistants|batches|files|fine_tuning|responses|threads|uploads|vector_stores)(?:\/|$)/;
 /** Names of models are not references: see model-routes.app.spec.ts. */
-const MODELS = /^\/(?:v1\/models|model)\//;
+const MODELS = /^\/(?:v1\/models|model|v1(?:beta1)?\/(?:projects|publishers))\//;
 /** Addresses of MCP servers, which speak JSON-RPC and authenticate callers themselves: see mcp-gateway.app.spec.ts. */
 const MCP = /^\/(?:\.well-known\/oauth-protected-resource\/)?:/;
 /** The gateway streams these bodies without reading them. */

@@ -210,6 +210,111 @@ describe('Gemini', () => {
   });
 });
 
+describe("Vertex's own API", () => {
+  const PLACES = ['/v1/projects/p/locations/l', '/v1beta1/projects/p/locations/l', '/v1', '/v1beta1'];
+  const RAW =
+    '{"anthropic_version":"vertex-2023-10-16","max_tokens":100,"messages":[{"role":"user","content":"Hi"}],"stream":true}';
+  const SENT = (stream: boolean): string =>
+    `{"anthropic_version":"vertex-2023-10-16","stream":${stream},"max_tokens":100,"messages":[{"role":"user","content":"Hi"}]}`;
+
+  it.each(PLACES)('takes a message to Claude at %s, for the project of the virtual key', async (place) => {
+    const answer = await post(`${place}/publishers/anthropic/models/${CLAUDE}:rawPredict`, RAW);
+    expect([answer.status, answer.text]).toEqual([200, MESSAGE]);
+    const call = vertexCall();
+    expect([call.path, call.body]).toEqual([`${AT}/publishers/anthropic/models/${CLAUDE}:rawPredict`, SENT(false)]);
+    const [row] = await gateway.books.ledger(1);
+    expect(row).toMatchObject({ endpoint: 'messages', model: CLAUDE, quantities: { input: 9, output: 5 } });
+  });
+
+  it('takes its stream, and a count of its tokens', async () => {
+    const path = `/v1/projects/p/locations/l/publishers/anthropic/models`;
+    const read = await readStream(`${gateway.app.url}${path}/${CLAUDE}:streamRawPredict`, headersOf(), JSON.parse(RAW));
+    expect([read.status, read.end, read.text]).toEqual([200, 'whole', MESSAGE_EVENTS]);
+    expect(vertexCall().body).toBe(SENT(true));
+    gateway.provider.forget();
+    const body = `{"model":"@${slug}/${CLAUDE}","anthropic_version":"vertex-2023-10-16","messages":[]}`;
+    const { 'x-gateway-virtual-key': _left, ...headers } = headersOf();
+    const counted = await send(`${gateway.app.url}${path}/count-tokens:rawPredict`, { headers, body });
+    expect([counted.status, counted.text]).toEqual([200, '{"input_tokens": 12}']);
+    expect(vertexCall().path).toBe(`${AT}/publishers/anthropic/models/count-tokens:rawPredict`);
+    expect(JSON.parse(vertexCall().body)).toMatchObject({ model: CLAUDE });
+    expect(await gateway.books.ledger(1)).toHaveLength(1);
+  });
+
+  it.each([
+    ['anthropic', 'SLUG/', ':rawPredict', MESSAGE, CLAUDE],
+    ['google', 'SLUG/', ':generateContent', GENERATED, FLASH],
+    // As Google's client reads `@slug/model`.
+    ['SLUG', '', ':generateContent', GENERATED, FLASH],
+  ])('names its virtual key: %s %s %s', async (publisher, before, operation, expected, model) => {
+    const path = `/v1beta1/projects/p/locations/l/publishers/${publisher}/models/${before}${model}${operation}`;
+    const { 'x-gateway-virtual-key': _left, ...headers } = headersOf();
+    const body = operation === ':rawPredict' ? RAW : '{"contents":[]}';
+    const answer = await send(gateway.app.url + path.replace('SLUG', `@${slug}`), { headers, body });
+    expect([answer.status, answer.text, answer.headers['x-gateway-model']]).toEqual([200, expected, model]);
+    expect(vertexCalls()).toHaveLength(1);
+  });
+
+  it('leads to Anthropic too, which has its model in the body', async () => {
+    const anthropic = await gateway.virtualKey('anthropic', { path: '/anthropic' });
+    gateway.provider.replyWith((response, call) => {
+      const isOfAnthropic = call.path.startsWith('/anthropic/');
+      const ofVertex = call.path.includes('rawPredict') ? json({ error: { code: 503 } }, 503) : vertexReply;
+      (isOfAnthropic ? text(MESSAGE, 'application/json') : behindLogin(ofVertex))(response, call);
+    });
+    await gateway.admin.create('/v1/model-routes', {
+      name: 'claude-on-both',
+      targets: [
+        { virtual_key: slug, model: CLAUDE },
+        { virtual_key: anthropic, model: 'claude-sonnet-4-5', order: 1 },
+      ],
+    });
+    const { 'x-gateway-virtual-key': _left, ...headers } = headersOf();
+    const path = '/v1/projects/p/locations/l/publishers/anthropic/models/claude-on-both:rawPredict';
+    const answer = await send(gateway.app.url + path, { headers, body: RAW });
+    expect([answer.status, answer.text, answer.headers['x-gateway-model']]).toEqual([
+      200,
+      MESSAGE,
+      'claude-sonnet-4-5',
+    ]);
+    const sent = gateway.provider.calls.find((call) => call.path.startsWith('/anthropic/'));
+    expect([sent?.path, sent?.body]).toEqual([
+      '/anthropic/v1/messages',
+      '{"model":"claude-sonnet-4-5","stream":false,"max_tokens":100,"messages":[{"role":"user","content":"Hi"}]}',
+    ]);
+  });
+
+  it.each<[string, string, Readonly<Record<string, string>>, object, object]>([
+    [
+      'an unknown key',
+      `anthropic/models/${CLAUDE}:rawPredict`,
+      { 'x-gateway-api-key': 'tg_x' },
+      { status: 401 },
+      { type: 'error' },
+    ],
+    ['another publisher', 'mistralai/models/m:rawPredict', {}, { status: 404 }, { type: 'error' }],
+    [
+      'another operation',
+      `anthropic/models/${CLAUDE}:predict`,
+      {},
+      { status: 404 },
+      { error: { code: 404, status: 'NOT_FOUND' } },
+    ],
+    [
+      'an unknown key of Gemini',
+      `google/models/${FLASH}:generateContent`,
+      { 'x-gateway-api-key': 'tg_x' },
+      { status: 401 },
+      { error: { code: 401, status: 'UNAUTHENTICATED' } },
+    ],
+  ])('has errors in the form of its models: %s', async (_what, path, headers, expected, form) => {
+    const answer = await post(`/v1/projects/p/locations/l/publishers/${path}`, RAW, slug, headers);
+    expect(answer).toMatchObject(expected);
+    expect(jsonOf(answer)).toMatchObject(form);
+    expect(vertexCalls()).toHaveLength(0);
+  });
+});
+
 describe('a model route', () => {
   it('turns to Vertex where Anthropic fails', async () => {
     const anthropic = await gateway.virtualKey('anthropic', { path: '/anthropic' });

@@ -77,7 +77,9 @@ function configOf(request: Request, model: string | undefined): readonly ConfigT
 function modelInPath({ params }: Request): string | undefined {
   const named: unknown = params[MODEL];
   if (!Array.isArray(named)) return stringOrUndefined(named);
-  const path = named.join('/');
+  // Google's client takes what stands before a slash for the publisher.
+  const slug = stringOrUndefined(params['publisher']);
+  const path = [...(slug?.startsWith('@') ? [slug] : []), ...named].join('/');
   const colon = path.lastIndexOf(':');
   return colon < 0 ? path : path.slice(0, colon);
 }

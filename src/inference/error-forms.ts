@@ -8,6 +8,9 @@ const ANTHROPIC = /^(?:\/anthropic\/|(?:\/v1)?\/messages(?:\/|$))/;
 const GEMINI = /^\/v1beta\//;
 /** To which the API of models answers reads alone. */
 const GEMINI_CALL = /^\/v1\/models\//;
+/** Of Vertex, whose messages are in Anthropic's form. */
+const VERTEX = /^\/v1(?:beta1)?\/(?:projects\/[^/]+\/locations\/[^/]+\/)?publishers\//;
+const RAW = /:(?:streamR|r)awPredict$/;
 const BEDROCK = /^\/model\//;
 /** At the same address in both APIs. */
 const MODELS = /^(?:\/v1)?\/models(?:\/|$)/;
@@ -20,8 +23,10 @@ export function errorFormOf({
   context,
 }: Pick<Request, 'method' | 'path' | 'headers' | 'context'>): ((error: GatewayError) => object) | undefined {
   if (BEDROCK.test(path)) return toBedrockError;
+  if (VERTEX.test(path) && !RAW.test(path)) return toGeminiError;
   if (GEMINI.test(path) || (method === 'POST' && GEMINI_CALL.test(path))) return toGeminiError;
-  const isAnthropic = ANTHROPIC.test(path) || (headers['anthropic-version'] !== undefined && MODELS.test(path));
+  const isAnthropic =
+    VERTEX.test(path) || ANTHROPIC.test(path) || (headers['anthropic-version'] !== undefined && MODELS.test(path));
   return isAnthropic ? (error) => toMessagesError(error, context?.trace.traceId) : undefined;
 }
 

@@ -11,6 +11,7 @@ import { InferenceService } from './inference.service.js';
 import { IsolatedCalls } from './isolated-calls.js';
 import { TranslatedCalls } from './translated-calls.js';
 import { RESPONSE_PROVIDERS, RESPONSE_ROUTES } from './response.routes.js';
+import { VertexController } from './vertex.controller.js';
 import { TokenCounter } from './token-counts/token-counter.js';
 
 @Module({
@@ -19,6 +20,7 @@ import { TokenCounter } from './token-counts/token-counter.js';
     InferenceController,
     BedrockController,
     GeminiController,
+    VertexController,
     relayController({ tag: 'Inference', routes: RESPONSE_ROUTES, providers: RESPONSE_PROVIDERS }),
   ],
   providers: [InferenceService, DrainedCalls, FittedCalls, IsolatedCalls, TokenCounter, TranslatedCalls],

@@ -25,7 +25,8 @@ in a new major version.
 **Tracing.** Every response has the header \`x-gateway-trace-id\`, which finds the request in the log.
 
 **Left out of this document.** Gemini's own API is at \`POST /v1beta/models/{model}:generateContent\`, \`:streamGenerateContent\`,
-\`:countTokens\`, \`:embedContent\` and \`:batchEmbedContents\`. \`POST /v2/rerank\` and \`POST /rerank\` are \`POST /v1/rerank\` at the addresses that other clients use;
+\`:countTokens\`, \`:embedContent\` and \`:batchEmbedContents\`, Vertex AI's at \`POST /v1/projects/{project}/locations/{location}/publishers/{publisher}/models/{model}:…\`.
+\`POST /v2/rerank\` and \`POST /rerank\` are \`POST /v1/rerank\` at the addresses that other clients use;
 all three also know options of other rerank APIs, which are left out with a warning. MCP servers also have addresses with their
 workspace, \`/{workspace}/{server}/mcp\`, and the older SSE transport at \`/{server}/sse\`. \`GET /metrics\` serves Prometheus.
 `;

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import Anthropic from '@anthropic-ai/sdk';
+import { AnthropicVertex } from '@anthropic-ai/vertex-sdk';
 import {
   BedrockRuntimeClient,
   ConverseCommand,
@@ -8,9 +10,11 @@ import {
 } from '@aws-sdk/client-bedrock-runtime';
 import { GoogleGenAI } from '@google/genai';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
+import OpenAI from 'openai';
 
 const NOVA = '@bedrock/amazon.nova-lite-v1:0';
 const FLASH = '@gemini/gemini-2.5-flash';
+const VERTEX_CLAUDE = '@vertex/claude-sonnet-4-5@20250929';
 const SAID = 'Hello from the cloud.';
 const ASK = [{ role: 'user', content: [{ text: 'Hello' }] }];
 
@@ -26,7 +30,74 @@ const bedrock = (url, key) =>
   });
 const google = (url, key) => new GoogleGenAI({ apiKey: key, httpOptions: { baseUrl: url } });
 
+/** It asks for headers what else would ask Google for a token. */
+const anthropicOfVertex = (url, key) =>
+  new AnthropicVertex({
+    baseURL: `${url}/v1`,
+    projectId: 'any-project',
+    region: 'global',
+    authClient: { getRequestHeaders: async () => new Headers({ authorization: `Bearer ${key}` }) },
+  });
+
+async function messagesRoundTrip(client) {
+  const options = { model: VERTEX_CLAUDE, max_tokens: 50, messages: [{ role: 'user', content: 'Hello' }] };
+  const answer = await client.messages.create(options);
+  assert.deepEqual([answer.content[0].text, answer.usage.output_tokens], [SAID, 10]);
+  const streamed = await client.messages.stream(options).finalMessage();
+  assert.deepEqual([streamed.content[0].text, streamed.usage.output_tokens], [SAID, 10]);
+  const { max_tokens: _cap, ...counted } = options;
+  assert.equal((await client.messages.countTokens(counted)).input_tokens, 20);
+}
+
 export const CLOUD_CLIENTS = [
+  {
+    title: '@anthropic-ai/sdk on Vertex: messages, a stream, a count of tokens',
+    async run({ url, key, sent }) {
+      await messagesRoundTrip(new Anthropic({ baseURL: url, apiKey: key }));
+      assert.equal(sent().headers.authorization, 'Bearer ya29.client');
+    },
+  },
+  {
+    title: '@anthropic-ai/vertex-sdk: messages, a stream, a count of tokens',
+    async run({ url, key, sent }) {
+      await messagesRoundTrip(anthropicOfVertex(url, key));
+      assert.equal(sent().headers.authorization, 'Bearer ya29.client');
+    },
+  },
+  {
+    title: '@anthropic-ai/vertex-sdk reads the errors of the gateway',
+    async run({ url }) {
+      const options = { model: VERTEX_CLAUDE, max_tokens: 50, messages: [{ role: 'user', content: 'Hello' }] };
+      const call = anthropicOfVertex(url, 'tg_nobody').messages.create(options);
+      await assert.rejects(call, { status: 401, type: 'authentication_error' });
+    },
+  },
+  {
+    title: 'openai on Vertex: chats with Gemini, and with Claude translated',
+    async run({ url, key, sent }) {
+      const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: key });
+      for (const model of ['@vertex/gemini-2.5-flash', VERTEX_CLAUDE]) {
+        const messages = [{ role: 'user', content: 'Hello' }];
+        const answer = await client.chat.completions.create({ model, max_tokens: 50, messages });
+        assert.deepEqual([answer.choices[0].message.content, answer.usage.total_tokens], [SAID, 30]);
+      }
+      assert.equal(sent().headers.authorization, 'Bearer ya29.client');
+    },
+  },
+  {
+    title: '@google/genai on Vertex: generateContent and its stream, countTokens, errors',
+    async run({ url, key, sent }) {
+      const { models } = new GoogleGenAI({ vertexai: true, apiKey: key, httpOptions: { baseUrl: url } });
+      const asked = { model: '@vertex/gemini-2.5-flash', contents: 'Hello' };
+      assert.equal((await models.generateContent(asked)).text, SAID);
+      assert.equal(sent().headers.authorization, 'Bearer ya29.client');
+      let said = '';
+      for await (const chunk of await models.generateContentStream(asked)) said += chunk.text ?? '';
+      assert.equal(said, SAID);
+      assert.equal((await models.countTokens(asked)).totalTokens, 20);
+      await assert.rejects(models.generateContent({ ...asked, model: '@nobody/m' }), { name: 'ApiError', status: 404 });
+    },
+  },
   {
     title: '@aws-sdk/client-bedrock-runtime, Converse',
     async run({ url, key, sent }) {

@@ -1,6 +1,7 @@
 // Calls a running gateway with other people's clients, each as its users would: a new address, a gateway key, and a
 // model with the virtual key before it. The last line is "N passed, M failed".
 //   npm ci && node run.mjs [root of the repository]
+import { generateKeyPairSync } from 'node:crypto';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { otherAnswer } from './fake-provider.mjs';
@@ -56,8 +57,22 @@ async function prepare(ask) {
   const aws = { aws_region: 'us-east-1', aws_access_key_id: 'AKIDEXAMPLE123456789', aws_secret_access_key: 'secret' };
   const config = { base_url: provider.url, ...aws };
   await ask('/v1/virtual-keys', { name: 'bedrock', slug: 'bedrock', provider: 'bedrock', config });
+  const place = { google_project: 'my-project', google_location: 'global', base_url: provider.url };
+  const vertex = { ...place, google_credentials: serviceAccountKey() };
+  await ask('/v1/virtual-keys', { name: 'vertex', slug: 'vertex', provider: 'vertex', config: vertex });
   const scopes = ['completions.write', 'batches.create', 'batches.list', 'fine_tuning.create'];
   const keyOf = async (more) =>
     (await ask('/v1/api-keys', { name: 'a client', workspace_id: 'default', scopes, ...more })).key;
   return { key: await keyOf({}), openaiKey: await keyOf({ default_virtual_key: 'openai' }) };
+}
+
+/** As Google's tools write it into a file. */
+function serviceAccountKey() {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+  return JSON.stringify({
+    type: 'service_account',
+    client_email: 'robot@my-project.iam.gserviceaccount.com',
+    private_key: privateKey.export({ type: 'pkcs8', format: 'pem' }),
+    token_uri: `${provider.url}/google/token`,
+  });
 }

@@ -1,8 +1,7 @@
 import { JSON_TOKEN, stringAt, walkJson } from '../../../common/json/scan.js';
 
-const VERSION = '"anthropic_version":"vertex-2023-10-16"';
-/** What stands elsewhere, or is replaced. */
-const LEFT_OUT: ReadonlySet<string> = new Set(['model', 'anthropic_version']);
+const VERSION = 'vertex-2023-10-16';
+const COMMA = Buffer.from(',');
 
 /**
  * A request of messages as Vertex takes it: with its version, and without the model, which stands in the path. `messages` come last:
@@ -11,22 +10,32 @@ const LEFT_OUT: ReadonlySet<string> = new Set(['model', 'anthropic_version']);
  * @param model for a count of tokens, whose path has none
  */
 export function inVertexForm(body: Buffer, model?: string): Buffer {
-  const members = membersOf(body).filter(({ name }) => !LEFT_OUT.has(name));
-  const last = members.filter(({ name }) => name === 'messages');
-  const first = members.filter(({ name }) => name !== 'messages');
-  const own = model === undefined ? VERSION : `${VERSION},"model":${JSON.stringify(model)}`;
-  const parts: Buffer[] = [Buffer.from(`{${own}`)];
-  for (const { bytes } of [...first, ...last]) parts.push(COMMA, bytes);
-  return Buffer.concat([...parts, CLOSE]);
+  const own = { anthropic_version: VERSION, ...(model !== undefined && { model }) };
+  const others = membersOf(body).filter(({ name }) => name !== 'model' && name !== 'anthropic_version');
+  const last = others.filter(({ name }) => name === 'messages');
+  return object(own, [...others.filter((member) => !last.includes(member)), ...last]);
 }
 
-const COMMA = Buffer.from(',');
-const CLOSE = Buffer.from('}');
+/** The same request as Anthropic takes it. @param own members that Vertex has in the path: the model, and whether the answer is a stream */
+export function inAnthropicForm(body: Buffer, own: { readonly model?: string; readonly stream?: boolean }): Buffer {
+  const left = new Set(['anthropic_version', ...Object.keys(own)]);
+  return object(
+    own,
+    membersOf(body).filter(({ name }) => !left.has(name)),
+  );
+}
 
 interface Member {
   readonly name: string;
   /** Name, colon and value, with the spaces around them. */
   readonly bytes: Buffer;
+}
+
+function object(own: object, members: readonly Member[]): Buffer {
+  const first = Buffer.from(JSON.stringify(own).slice(1, -1));
+  const all = [...(first.length === 0 ? [] : [first]), ...members.map(({ bytes }) => bytes)];
+  const parts = all.flatMap((bytes, index) => (index === 0 ? [bytes] : [COMMA, bytes]));
+  return Buffer.concat([Buffer.from('{'), ...parts, Buffer.from('}')]);
 }
 
 /** Of the outermost object. */
