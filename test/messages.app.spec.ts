@@ -44,7 +44,7 @@ describe('a message', () => {
       expect([answer.status, answer.text]).toEqual([200, ANSWER]);
       expect(answer.headers).toMatchObject({ 'request-id': 'req_1', 'anthropic-ratelimit-x': '7' });
       const call = onlyCall(gateway.provider);
-      expect([call.path, call.body]).toEqual(['/v1/messages', BODY]);
+      expect([call.path, call.body]).toEqual([`/v1/messages${new URL(path, 'http://x').search}`, BODY]);
       expect(call.headers).toMatchObject({
         'x-api-key': PROVIDER_KEY,
         'anthropic-version': '2026-10-21',
@@ -59,6 +59,33 @@ describe('a message', () => {
     await post(BODY);
     expect(onlyCall(gateway.provider).headers['anthropic-version']).toBe('2023-06-01');
   });
+
+  it('passes of the query what the provider knows, and nothing else', async () => {
+    const azure = await gateway.virtualKey('azure-openai', { config: { api_version: '2024-10-21' } });
+    const bedrock = await gateway.virtualKey('bedrock');
+    for (const [virtualKey, path, query, passed] of [
+      [slug, '/v1/messages', '?beta=true&key=x&api-version=1', '?beta=true'],
+      [bedrock, '/v1/messages', '?beta=true', ''],
+      [azure, '/v1/chat/completions', '?api-version=2025-04-01-preview&beta=true', '?api-version=2025-04-01-preview'],
+      [azure, '/v1/chat/completions', '', '?api-version=2024-10-21'],
+    ] as const) {
+      gateway.provider.forget();
+      const answer = await post(BODY, { 'x-gateway-virtual-key': virtualKey }, path + query);
+      expect([query, answer.status]).toEqual([query, 200]);
+      expect([query, new URL(onlyCall(gateway.provider).path, 'http://x').search]).toEqual([query, passed]);
+    }
+  });
+
+  it.each(['?beta=a%20b', '?beta=', '?beta=true&beta=true'])(
+    'refuses a query that cannot be one: %s',
+    async (query) => {
+      expect(refusal(await post(BODY, {}, `/v1/messages${query}`))).toMatchObject([
+        400,
+        { type: 'invalid_request_error', message: expect.stringContaining('beta') },
+      ]);
+      expect(gateway.provider.calls).toEqual([]);
+    },
+  );
 
   it('passes an error as the provider words it', async () => {
     const words = '{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"},"request_id":"req_2"}';
@@ -77,7 +104,8 @@ describe('a count of tokens', () => {
       const answer = await post(body, {}, path);
       expect([answer.status, answer.text]).toEqual([200, '{"input_tokens": 7}']);
       const call = onlyCall(gateway.provider);
-      expect([call.path, call.body]).toEqual(['/v1/messages/count_tokens', body]);
+      const { search } = new URL(path, 'http://x');
+      expect([call.path, call.body]).toEqual([`/v1/messages/count_tokens${search}`, body]);
       expect(call.headers).toMatchObject({ 'anthropic-version': '2023-06-01' });
       expect(await gateway.books.ledger(0)).toEqual([]);
     },

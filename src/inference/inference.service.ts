@@ -1,7 +1,6 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { Writable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
-import type { Response } from 'express';
+import type { Request, Response } from 'express';
 import { ERROR_CODES } from '../common/errors/error-codes.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { noteLongAnswer } from '../common/http/long-answers.js';
@@ -33,7 +32,7 @@ import { HeldStream } from './held-stream.js';
 import { IsolatedCalls } from './isolated-calls.js';
 import { namesOtherModels } from './other-models.js';
 import { beginStream, isStream, reply, replyRefusal } from './replies.js';
-import { asItCame, operationOf, type Target } from './target.js';
+import { asItCame, operationOf, passedQuery, type Target } from './target.js';
 import { serverTraits } from './server-traits.js';
 import { StreamUsageRefusals } from './stream-usage-refusals.js';
 import {
@@ -156,7 +155,7 @@ export class InferenceService {
   ): Promise<void> {
     attempt.noteRefusal(undefined);
     const facts = dialect.readFacts(members, context.bytes ?? NO_BYTES);
-    const target = await this.targetOf(dialect, context, facts, response.req.headers);
+    const target = await this.targetOf(dialect, context, facts, response.req);
     const { hidesReasoning, refusesMaxTokens, reportsCost } = serverTraits(context.virtualKey);
     const asked = {
       facts,
@@ -284,7 +283,7 @@ export class InferenceService {
       this.routed.run(context, async (current, route) => {
         noteRefusal(undefined);
         const model = readModel(named(members, route));
-        const target = await this.targetOf(request, current, { model, isStream: false }, response.req.headers);
+        const target = await this.targetOf(request, current, { model, isStream: false }, response.req);
         const operation = operationOf(request, model, asItCame(response.req, target), noteRefusal);
         const retry = route.hasNext ? 'never' : operation.retry;
         reply(response, await this.calls.run(current, { ...operation, retry }));
@@ -297,7 +296,7 @@ export class InferenceService {
     request: RelayedRequest,
     context: ProviderContext,
     { model, isStream }: Pick<InferenceFacts, 'model' | 'isStream'>,
-    given: IncomingHttpHeaders,
+    given: Pick<Request, 'headers' | 'query'>,
   ): Promise<Target> {
     const { virtualKey, principal, bytes } = context;
     const { provider, credential } = virtualKey;
@@ -305,11 +304,13 @@ export class InferenceService {
     if (path === undefined || bytes === undefined) throw this.notSpoken(request);
     if (restrictsModels(principal) && namesOtherModels(bytes)) assertEveryModelAllowed(principal);
     await this.isolated.assertOwn(context, request.uses, bytes);
-    const account = callerAccount(credential.options, given);
-    const headers = { ...request.headersOf?.(given), ...account, ...this.isolated.idempotencyHeader(context, given) };
+    const account = callerAccount(credential.options, given.headers);
+    const idempotency = this.isolated.idempotencyHeader(context, given.headers);
+    const headers = { ...request.headersOf?.(given.headers), ...account, ...idempotency };
     const call = { path: path + (request.suffix ?? ''), body: request.withModel?.(bytes, model) ?? bytes };
     const sent = provider.adapt?.(call, model) ?? call;
-    return { path: sent.path, query: request.queryOf?.(isStream), bytes: sent.body, headers };
+    const query = { ...request.queryOf?.(isStream), ...passedQuery(request, provider, given.query) };
+    return { path: sent.path, query, bytes: sent.body, headers };
   }
 
   /** An error of the provider passes as the provider words it: clients recover by these words. */

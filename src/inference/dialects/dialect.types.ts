@@ -50,7 +50,7 @@ export interface RelayedRequest {
   readonly uses: readonly ObjectReference[];
   /** The members of the body that are read; `model` is one. */
   readonly members: ReadonlySet<string>;
-  /** Parameters of the query. */
+  /** Parameters of the query, besides those of the caller. */
   queryOf?(isStream: boolean): Readonly<Record<string, string>> | undefined;
   /** The body with the name that its provider has for the model, where it stands there besides the path. */
   withModel?(body: Buffer, model: string): Buffer;

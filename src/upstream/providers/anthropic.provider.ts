@@ -26,6 +26,7 @@ export const anthropic: Provider<AnthropicOptions> = {
     return buildRequest(url, request, { 'x-api-key': headerKey(credential) });
   },
   dialects: { 'anthropic-messages': () => '/v1/messages' },
+  hasBetaMessages: true,
   // Listing models is free and needs a valid key.
   probe: {
     request: { method: 'GET', path: '/v1/models', query: { limit: '1' }, headers: ANTHROPIC_VERSION },

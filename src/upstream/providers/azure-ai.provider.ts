@@ -54,6 +54,7 @@ export const azureAi: Provider<AzureAiOptions> = {
     'openai-embeddings': (_model, options) => openaiPath(options, '/embeddings'),
     'anthropic-messages': () => '/anthropic/v1/messages',
   },
+  hasBetaMessages: true,
   hidesReasoning: true,
   refusesMaxTokens: true,
   // The key is checked before the body, so a complaint about the empty body says that the key is good, for free.

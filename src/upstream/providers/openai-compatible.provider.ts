@@ -69,6 +69,7 @@ export const openaiCompatible: Provider<OpenAiCompatibleOptions> = {
     'anthropic-messages': (_model, { messages }) => (messages === 'translate' ? undefined : '/messages'),
   },
   hasApiVersion: true,
+  hasBetaMessages: true,
   // Free everywhere; a server that wants no key answers it as well.
   probe: { request: { method: 'GET', path: MODELS_PATH }, accepts: [200] },
 };

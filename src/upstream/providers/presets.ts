@@ -150,6 +150,7 @@ function toProvider({ base, dialects, paths, more, probe = MODELS_PATH, ...prese
       const url = joinUrl(baseUrl(credential.options, base), request);
       return buildRequest(url, request, credential.key === undefined ? {} : bearer(credential));
     },
+    hasBetaMessages: true,
     dialects: Object.fromEntries(dialects.map((dialect) => [dialect, () => paths?.[dialect] ?? PATHS[dialect]])),
     probe: { request: { method: 'GET', path: probe }, accepts: [200] },
   };
