@@ -165,9 +165,8 @@ export class GatewayFleet {
     return readString(id, 'id');
   }
 
-  /** Kills a random gateway without warning, and starts another one. */
-  async killOne(): Promise<void> {
-    const victim = this.anyone();
+  /** Kills a gateway without warning, by default any, and starts another one. */
+  async killOne(victim = this.anyone()): Promise<void> {
     await this.members[victim]?.process.kill();
     this.members[victim] = await this.start();
   }

@@ -27,8 +27,8 @@ import { figuresOf, type PartCharge, type ProviderJob } from './provider-job.ent
 import { ProviderJobStore } from './provider-job.store.js';
 
 const MAX_RUNNING = 8;
-/** Longer than any look at a job takes: one that is not back by then was left behind by a gateway that died. */
-const LEASE_MS = 600_000;
+/** A claim is renewed so often while it lasts, so that one that ends was left behind by a gateway that died. */
+const RENEWALS = 3;
 /** Of the age of a job, between two looks at it. */
 const SHARE_OF_AGE = 0.05;
 const MAX_PAUSE_MS = 600_000;
@@ -110,7 +110,7 @@ export class JobKeeper implements OnApplicationBootstrap, BeforeApplicationShutd
     try {
       const now = this.clock.now();
       const free = MAX_RUNNING - this.runningCount;
-      const claimed = free > 0 ? await this.jobs.claim(now, new Date(now.getTime() + LEASE_MS), free) : [];
+      const claimed = free > 0 ? await this.jobs.claim(now, this.claimEnd(), free) : [];
       for (const job of claimed) void this.look(job);
       await this.jobs.forgetSettled(new Date(now.getTime() - FORGET_AFTER_MS));
       this.isFailing = false;
@@ -125,17 +125,27 @@ export class JobKeeper implements OnApplicationBootstrap, BeforeApplicationShutd
   private async look(job: ProviderJob): Promise<void> {
     this.running.begin();
     this.runningCount += 1;
+    const renewal = setInterval(
+      // Without a database, another gateway may look at the job as well: to settle it again changes nothing.
+      () => void this.jobs.renew(job, this.claimEnd()).catch(() => undefined),
+      this.config.USAGE_LEASE_MARGIN_MS / RENEWALS,
+    ).unref();
     try {
       await this.lookAfter(job);
     } catch (error) {
       this.warn(job.id, job.kind, job.provider, error);
       await this.putOff(job).catch(() => undefined);
     } finally {
+      clearInterval(renewal);
       this.runningCount -= 1;
       this.running.end();
     }
     // There is room for another one now.
     this.loop.wake();
+  }
+
+  private claimEnd(): Date {
+    return new Date(this.clock.now().getTime() + this.config.USAGE_LEASE_MARGIN_MS);
   }
 
   private async lookAfter(job: ProviderJob): Promise<void> {

@@ -91,6 +91,11 @@ export class ProviderJobStore {
     return found.filter(({ claimId }) => claimId !== null && claims.has(claimId));
   }
 
+  /** The job stays this gateway's until then. */
+  async renew({ id, claimId }: ProviderJob, leaseEnd: Date): Promise<void> {
+    if (claimId !== null) await this.jobs.update({ id, claimId }, { nextCheckAt: leaseEnd });
+  }
+
   /** Looks at a claimed job again at that time. */
   async putOff({ id, claimId }: ProviderJob, nextCheckAt: Date): Promise<void> {
     if (claimId !== null) await this.jobs.update({ id, claimId }, { nextCheckAt, claimId: null });
