@@ -14,6 +14,8 @@ const REPEATED = /The tool said from-the-tool\./;
 /** Of one call, in tokens. */
 const CALL_TOKENS = 30;
 const AGENT_MS = 60_000;
+const NOVA = 'amazon.nova-pro-v1:0';
+const CONVERSE_PATH = `/model/${encodeURIComponent(NOVA)}/converse-stream`;
 const TASK = 'Use your tool for commands once, then say what it said.';
 
 const root = process.argv[2] ?? fileURLToPath(new URL('../..', import.meta.url));
@@ -21,6 +23,7 @@ const fromRoot = (file) => import(pathToFileURL(path.join(root, file)));
 const { runCases } = await fromRoot('test/clients/run-cases.mjs');
 const { runGateway } = await fromRoot('scripts/demo/gateway.mjs');
 const { startScriptedProvider } = await fromRoot('scripts/demo/scripted-provider.mjs');
+const { converseAnswer } = await fromRoot('scripts/demo/converse-answers.mjs');
 const folder = mkdtempSync(path.join(tmpdir(), 'tollgate-agents-'));
 
 const AGENTS = [
@@ -39,15 +42,16 @@ const AGENTS = [
     },
   },
   {
-    title: 'Claude Code finds the virtual key in the name of the model',
-    run: async ({ url, keyOf }) => {
+    title: 'Claude Code finds the virtual key in the name of the model, which is at Converse of Bedrock',
+    run: async ({ url, keyOf, calls }) => {
       const said = await runAgent('claude', ['-p', TASK, '--allowedTools', 'Bash'], {
         ANTHROPIC_BASE_URL: url,
         ANTHROPIC_API_KEY: await keyOf(undefined),
-        ANTHROPIC_MODEL: '@anthropic/claude-sonnet-4-5',
+        ANTHROPIC_MODEL: `@bedrock/${NOVA}`,
         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
       });
       assert.match(said, REPEATED);
+      assert.deepEqual(new Set(calls.map((call) => call.path)), new Set([CONVERSE_PATH]));
     },
   },
   {
@@ -77,6 +81,7 @@ const AGENTS = [
   ...[
     ['on a model of Anthropic', 'anthropic', 'claude-sonnet-4-5', '/v1/messages'],
     ['on a model that speaks chats alone', 'gemini', 'gemini-2.5-flash', '/v1/chat/completions'],
+    ['on a model of Bedrock', 'bedrock', NOVA, CONVERSE_PATH],
   ].map(([where, virtualKey, name, path]) => ({
     title: `Codex does a round trip with a tool ${where}`,
     run: async ({ url, keyOf, usageOf, calls }) => {
@@ -111,7 +116,7 @@ const AGENTS = [
 let passed = 0;
 let failed = 0;
 let gateway;
-const model = await startScriptedProvider();
+const model = await startScriptedProvider({ otherwise: converseAnswer });
 try {
   // npm ci has run no scripts, and this one puts the program of Claude Code into its place.
   await promisify(execFile)(process.execPath, [modulePath('@anthropic-ai/claude-code/install.cjs')]);
@@ -139,6 +144,9 @@ async function prepare({ url, ask }) {
   ]) {
     await ask('/v1/virtual-keys', { name, slug: name, provider: name, key: 'provider-key', config: { base_url } });
   }
+  const config = { base_url: model.url, aws_region: 'us-east-1', bedrock_endpoint: 'converse' };
+  const bedrock = { name: 'bedrock', slug: 'bedrock', provider: 'bedrock', key: 'provider-key', config };
+  await ask('/v1/virtual-keys', bedrock);
   await ask('/v1/policies/usage-limits', {
     conditions: [{ key: 'workspace_id', value: 'default' }],
     group_by: [{ key: 'metadata.session' }],
