@@ -1,9 +1,43 @@
 import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { logIn } from './log-in.mjs';
 
 /** What single pages offer beside the main story. */
 export const features = [
+  {
+    title: 'A virtual key of Vertex AI asks for its place and a credentials file, and says why no token came',
+    run: async ({ tabs, page: address, adminKey, providerUrl }) => {
+      const page = await logIn(tabs, address, adminKey);
+      await page.getByRole('link', { name: 'Providers' }).click();
+      await page.getByRole('button', { name: 'New virtual key' }).click();
+      const form = page.getByRole('dialog');
+      await form.getByLabel('Provider', { exact: true }).selectOption('vertex');
+      await form.getByLabel('Name', { exact: true }).fill('Google');
+      await form.getByLabel('Slug').fill('of-google');
+      await form.getByRole('button', { name: 'Save and test' }).click();
+      await form.getByText('Which project pays?').waitFor();
+      await form.getByText('Where are the models called?').waitFor();
+      await form.getByLabel('Project').fill('my-project');
+      await form.getByLabel('Location').fill('europe-west4');
+      await form.getByLabel('Credentials file').fill('{"type":"authorized_user"}');
+      await form.getByRole('button', { name: 'Save and test' }).click();
+      await form.getByText('must be a credentials file of Google Cloud').waitFor();
+      const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+      const file = {
+        type: 'service_account',
+        client_email: 'robot@my-project.iam.gserviceaccount.com',
+        private_key: privateKey.export({ type: 'pkcs8', format: 'pem' }),
+        token_uri: `${providerUrl}/no-token-here`,
+      };
+      await form.getByLabel('Credentials file').fill(JSON.stringify(file));
+      await form.getByRole('button', { name: 'Save and test' }).click();
+      await page.getByText(/The test failed: http_404: nothing at/).waitFor();
+      await page.getByRole('button', { name: 'Done' }).click();
+      await page.getByRole('cell', { name: '@of-google' }).waitFor();
+      assert.equal(await page.getByText('PRIVATE KEY').count(), 0);
+    },
+  },
   {
     title: 'The playground streams a chat on two models side by side, with time and cost, and ranks documents',
     run: async ({ tabs, page: address, adminKey, ask, providerUrl }) => {
