@@ -339,6 +339,22 @@ describe('a model route', () => {
   });
 });
 
+it('turns to the next target of a model route where Google refuses the credential', async () => {
+  const refused = await virtualKey(google.serviceAccountKey({ private_key_id: 'deleted' }));
+  await gateway.admin.create('/v1/model-routes', {
+    name: 'with-a-deleted-key',
+    targets: [
+      { virtual_key: refused, model: CLAUDE },
+      { virtual_key: slug, model: CLAUDE, order: 1 },
+    ],
+  });
+  const { 'x-gateway-virtual-key': _left, ...headers } = headersOf();
+  const body = messagesTo('with-a-deleted-key');
+  const answer = await send(`${gateway.app.url}/v1/messages`, { headers, body });
+  expect([answer.status, answer.headers['x-gateway-virtual-key-used']]).toEqual([200, slug]);
+  expect(await gateway.books.ledger(1)).toHaveLength(1);
+});
+
 describe('the access token', () => {
   it('is asked for again after Vertex has refused it, and then kept', async () => {
     google.revokeTokens();

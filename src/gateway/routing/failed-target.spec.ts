@@ -59,7 +59,11 @@ describe('a failed target', () => {
   it('passes its call on when it does not speak the API, or its credential cannot be read', () => {
     for (const code of ['provider_not_supported', 'operation_not_offered'] as const)
       expect(failedTarget(new GatewayError(code), NOW)).toEqual({ outcome: 'unknown', isPassable: true });
-    expect(failedTarget(new GatewayError('secret_unavailable'), NOW)).toEqual({ outcome: 'failed', isPassable: true });
+    for (const code of ['secret_unavailable', 'provider_credential_rejected'] as const)
+      expect(failedTarget(new GatewayError(code, { provider: { status: 400 } }), NOW)).toEqual({
+        outcome: 'failed',
+        isPassable: true,
+      });
   });
 
   it('keeps its call after a refusal by the gateway, and after a defect', () => {

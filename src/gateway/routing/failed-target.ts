@@ -34,6 +34,8 @@ export function failedTarget(error: unknown, nowMs: number): FailedTarget {
     // What this provider lacks, or what cannot be translated for it, another may have.
     case 'unsupported_parameter':
       return UNUSABLE;
+    // Whatever its status: who gives credentials may refuse ours with 400.
+    case 'provider_credential_rejected':
     case 'secret_unavailable':
       return FAILED;
     default:
