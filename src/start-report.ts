@@ -73,6 +73,7 @@ function partsOf(config: AppConfig): readonly string[] {
     egress_allow: config.EGRESS_ALLOW.length > 0 || undefined,
     secret_identity: config.SECRET_IDENTITY_ALLOW.length > 0 || undefined,
     aws_service_role: config.AWS_SERVICE_ROLE_ORGANISATIONS.length > 0 || undefined,
+    google_identity: config.GOOGLE_IDENTITY_ORGANISATIONS.length > 0 || undefined,
     previous_encryption_keys: config.TOLLGATE_ENCRYPTION_KEYS_PREVIOUS.length > 0 || undefined,
     docs: config.DOCS === 'off' ? undefined : config.DOCS,
   };
