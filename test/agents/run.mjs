@@ -55,6 +55,23 @@ const AGENTS = [
     },
   },
   {
+    title: 'Claude Code that is set up for Vertex AI does a round trip with a tool',
+    run: async ({ url, keyOf, calls }) => {
+      const said = await runAgent('claude', ['-p', TASK, '--allowedTools', 'Bash'], {
+        CLAUDE_CODE_USE_VERTEX: '1',
+        CLAUDE_CODE_SKIP_VERTEX_AUTH: '1',
+        ANTHROPIC_VERTEX_BASE_URL: `${url}/v1`,
+        ANTHROPIC_VERTEX_PROJECT_ID: 'any-project',
+        CLOUD_ML_REGION: 'global',
+        ANTHROPIC_CUSTOM_HEADERS: `x-gateway-api-key: ${await keyOf(undefined)}`,
+        ANTHROPIC_MODEL: '@anthropic/claude-sonnet-4-5',
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      });
+      assert.match(said, REPEATED);
+      assert.deepEqual(new Set(calls.map((call) => call.path)), new Set(['/v1/messages']));
+    },
+  },
+  {
     title: 'Claude Code does a round trip with a tool on a model that speaks chats alone',
     run: async ({ url, keyOf, usageOf, calls }) => {
       const before = await usageOf('messages');
