@@ -22,6 +22,7 @@ import { DIALECTS } from './dialects/dialects.js';
 import type { Dialect, InferenceCall, InferenceFacts, RelayedRequest } from './dialects/dialect.types.js';
 import { anthropicMessages } from './dialects/anthropic-messages/messages.dialect.js';
 import { openaiChat } from './dialects/openai-chat/chat.dialect.js';
+import { openaiResponses } from './dialects/openai-responses/responses.dialect.js';
 import { readModel } from './dialects/read-facts.js';
 import { requestedModes } from './dialects/service-mode.js';
 import { DiscreetMeter } from './discreet-meter.js';
@@ -136,6 +137,8 @@ export class InferenceService {
     switch (translator.to) {
       case 'openai-chat':
         return this.runAt(openaiChat, current, body, response, its);
+      case 'openai-responses':
+        return this.runAt(openaiResponses, current, body, response, its);
       case 'anthropic-messages':
         return this.runAt(anthropicMessages, current, body, response, its);
       case 'bedrock-converse': {

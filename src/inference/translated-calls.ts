@@ -12,6 +12,7 @@ import { readModel } from './dialects/read-facts.js';
 import { serverTraits } from './server-traits.js';
 import { translatedRefusal } from './translators/refusals.js';
 import { TranslatedMeter } from './translators/translated-meter.js';
+import { isResponseForChat, responsesForChat } from './translators/responses-for-chat/responses-for-chat.js';
 import type { Translation, Translator } from './translators/translator.types.js';
 import { eventFormOf, translatorFor } from './translators/translators.js';
 
@@ -25,10 +26,13 @@ export interface TranslatedCall {
   readonly callersNames: Translator['callersNames'];
 }
 
-/** The translator for a target that does not speak the dialect; undefined: it does, or there is none. */
+/**
+ * The translator for a target that does not speak the dialect, or for a body in the form of another one; undefined: none is needed,
+ * or there is none.
+ */
 export function neededTranslator(
   { slug, suffix }: Pick<CallersDialect, 'slug' | 'suffix'>,
-  { virtualKey: { provider, credential } }: ProviderContext,
+  { virtualKey: { provider, credential }, bytes }: ProviderContext,
   members: JsonObject,
 ): Translator | undefined {
   const { dialects } = provider;
@@ -37,7 +41,17 @@ export function neededTranslator(
   const model = readModel(members);
   const speaks = (dialect: Dialect['slug']): boolean =>
     dialects[dialect]?.(model, credential.options, false) !== undefined;
+  if (slug === 'openai-chat' && bytes !== undefined && isResponseForChat(bytes))
+    return forChat(speaks, provider.mayLackResponses === true);
   return speaks(slug) ? undefined : translatorFor(slug, speaks);
+}
+
+/** Responses, where the provider has them for certain; else what they can be translated to. */
+function forChat(speaks: (dialect: Dialect['slug']) => boolean, mayLackResponses: boolean): Translator | undefined {
+  const hasResponses = speaks('openai-responses');
+  const isSent = hasResponses && !(mayLackResponses && speaks('openai-chat'));
+  const onward = isSent ? undefined : translatorFor('openai-responses', speaks);
+  return isSent || onward !== undefined ? responsesForChat(onward) : undefined;
 }
 
 @Injectable()

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../common/json/read.js';
 
 /** The dialects that requests are translated to. */
-export type TranslatedDialect = 'openai-chat' | 'anthropic-messages' | 'bedrock-converse';
+export type TranslatedDialect = 'openai-chat' | 'openai-responses' | 'anthropic-messages' | 'bedrock-converse';
 
 /** What a translation has to know of the provider. */
 export interface TranslationTarget {

@@ -70,6 +70,7 @@ export const openaiCompatible: Provider<OpenAiCompatibleOptions> = {
   },
   hasApiVersion: true,
   hasBetaMessages: true,
+  mayLackResponses: true,
   // Free everywhere; a server that wants no key answers it as well.
   probe: { request: { method: 'GET', path: MODELS_PATH }, accepts: [200] },
 };

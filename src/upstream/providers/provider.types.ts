@@ -131,6 +131,8 @@ export interface Provider<Options extends BaseProviderOptions = BaseProviderOpti
   readonly costField?: ServerOptions['cost_field'];
   /** Whether requests may name the version of the API in the query's `api-version`. */
   readonly hasApiVersion?: boolean;
+  /** Whether its servers may have no responses, although they get those that are asked for. */
+  readonly mayLackResponses?: boolean;
   /** Whether it knows `?beta=true` of messages, which Anthropic's clients send besides their header. */
   readonly hasBetaMessages?: boolean;
   /** Whether its newer models refuse `max_tokens` of a chat, and take `max_completion_tokens` alone. */
