@@ -1,4 +1,5 @@
 // Models of Vertex AI, from a client through the gateway to Google and back.
+import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { FakeGoogle } from '../src/upstream/google/__fixtures__/fake-google.js';
 import { json, onlyCall, type ProviderCall, type Reply, text } from './support/fake-provider.js';
@@ -146,6 +147,22 @@ describe('a message to Claude', () => {
     expect(answer.status).toBe(412);
     expect(jsonOf(answer)).toMatchObject({ type: 'error' });
     expect(vertexCalls()).toHaveLength(0);
+  });
+
+  it('has the cap of its model route', async () => {
+    const targets = [{ virtual_key: slug, model: CLAUDE }];
+    await gateway.admin.create('/v1/model-routes', { name: 'short', targets, max_output_tokens: 40 });
+    const { 'x-gateway-virtual-key': _left, ...headers } = headersOf();
+    const answer = await send(`${gateway.app.url}/v1/messages`, { headers, body: messagesTo('short') });
+    expect([answer.status, answer.headers['x-gateway-max-tokens']]).toEqual([200, '40']);
+    expect(vertexCall().body).toBe(IN_ITS_FORM.replace('100', '40'));
+  });
+
+  it('may come compressed, and goes on in the form of Vertex', async () => {
+    const body = gzipSync(messagesTo(CLAUDE));
+    const headers = { ...headersOf(), 'content-encoding': 'gzip' };
+    expect((await send(`${gateway.app.url}/v1/messages`, { headers, body })).status).toBe(200);
+    expect([vertexCall().body, vertexCall().headers['content-encoding']]).toEqual([IN_ITS_FORM, undefined]);
   });
 
   it('can come from a chat, translated', async () => {

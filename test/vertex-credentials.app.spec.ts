@@ -1,5 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { FakeGoogle } from '../src/upstream/google/__fixtures__/fake-google.js';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { FakeGoogle, SUBJECT_TOKEN } from '../src/upstream/google/__fixtures__/fake-google.js';
 import { FakeAwsSecrets } from './support/fake-aws-secrets.js';
 import { type FakeProvider, json, startFakeProvider } from './support/fake-provider.js';
 import { GatewayClient } from './support/gateway-client.js';
@@ -41,30 +44,47 @@ function chat(key: unknown): Promise<Answer> {
   return send(`${app?.url}/v1/chat/completions`, { headers: named, body: BODY });
 }
 
-describe('the metadata server', () => {
-  const KEY = { name: 'own', provider: 'vertex' };
-  const METADATA = { ...PLACE, google_auth_type: 'metadata' };
+describe("an identity of the gateway's machine", () => {
+  const METADATA = '/computeMetadata/v1/instance/service-accounts/default/token';
+  const AWS = { AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE123456789', AWS_SECRET_ACCESS_KEY: 'aws-secret' };
+  const folder = mkdtempSync(join(tmpdir(), 'vertex-'));
+  const file = join(folder, 'token');
+  afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('is asked for organisations that may use it, although EGRESS_ALLOW does not name it', async () => {
-    const first = await start({});
-    const config = { ...METADATA, base_url: server.url };
-    const { slug } = await first.create('/v1/virtual-keys', { ...KEY, config });
-    expect(refusalOf(await chat(slug))).toMatchObject({ code: 'permission_denied' });
+  it('is for organisations that may use it, although EGRESS_ALLOW does not name the metadata server', async () => {
+    writeFileSync(file, SUBJECT_TOKEN);
+    const client = await start({});
+    const keyWith = async (more: object): Promise<unknown> => {
+      const config = { ...PLACE, base_url: server.url, ...more };
+      return (await client.create('/v1/virtual-keys', { name: 'own', provider: 'vertex', config }))['slug'];
+    };
+    const ofMachine = await keyWith({ google_auth_type: 'metadata' });
+    const ofFile = await keyWith({ google_credentials: google.externalAccount({ file }) });
+    const ofAws = await keyWith({ google_credentials: google.externalAccount({ environment_id: 'aws1' }) });
+    for (const key of [ofMachine, ofFile, ofAws]) {
+      expect(refusalOf(await chat(key))).toMatchObject({ code: 'permission_denied' });
+    }
     expect(google.asked).toEqual([]);
-    const { organisation_id } = await first.read('/v1/workspaces/default');
+    const { organisation_id } = await client.read('/v1/workspaces/default');
+    const organisation = String(organisation_id);
     await app?.close();
 
-    const allowed = { GOOGLE_IDENTITY_ORGANISATIONS: String(organisation_id) };
-    // A name that only its own guard allows, at the port of the fake.
-    const host = server.url.replace('http://127.0.0.1', 'localhost');
-    await start({ ...allowed, GCE_METADATA_HOST: host }, true);
-    expect((await chat(slug)).status).toBe(200);
-    expect((await chat(slug)).status).toBe(200);
-    expect(google.asked).toEqual(['/computeMetadata/v1/instance/service-accounts/default/token']);
+    const allowed = {
+      GOOGLE_IDENTITY_ORGANISATIONS: organisation.toUpperCase(),
+      GOOGLE_SUBJECT_TOKEN_FILES: file,
+      // A name that its own guard alone allows, at the port of the fake.
+      GCE_METADATA_HOST: server.url.replace('http://127.0.0.1', 'localhost'),
+    };
+    await start({ ...allowed, ...AWS, AWS_SERVICE_ROLE_ORGANISATIONS: organisation }, true);
+    for (let call = 0; call < 2; call += 1) expect((await chat(ofMachine)).status).toBe(200);
+    expect((await chat(ofFile)).status).toBe(200);
+    google.acceptsSubject = (token) => token.includes(AWS.AWS_ACCESS_KEY_ID);
+    expect((await chat(ofAws)).status).toBe(200);
+    expect(google.asked).toEqual([METADATA, '/v1/token', '/v1/token']);
     await app?.close();
 
-    await start({ ...allowed, GCE_METADATA_HOST: host, GOOGLE_API_HOSTS: '.googleapis.com' }, true);
-    expect(refusalOf(await chat(slug))).toMatchObject({ code: 'secret_unavailable' });
+    await start({ ...allowed, GOOGLE_API_HOSTS: '.googleapis.com' }, true);
+    expect(refusalOf(await chat(ofMachine))).toMatchObject({ code: 'secret_unavailable' });
     expect(app?.log()).toContain('GOOGLE_API_HOSTS does not include 127.0.0.1');
     expect(app?.log()).not.toContain('ya29');
   });

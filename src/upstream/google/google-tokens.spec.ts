@@ -172,7 +172,7 @@ describe('an external account', () => {
     let sent = '';
     const send: GoogleTokenServices['send'] = (request) => {
       sent = new URLSearchParams(request.body?.toString()).get('subject_token') ?? '';
-      google.subjectTokens = [sent];
+      google.acceptsSubject = (token) => token === sent;
       return google.send(request);
     };
     const source = sourceWith({ send, allowedOrganisations: [] });

@@ -39,7 +39,7 @@ export class FakeGoogle {
   readonly #tokens = new Set<string>();
   /** Paths of what was asked for tokens. */
   readonly asked: string[] = [];
-  subjectTokens: readonly string[] = [SUBJECT_TOKEN];
+  acceptsSubject = (token: string): boolean => token === SUBJECT_TOKEN;
   #given = 0;
 
   constructor(
@@ -149,7 +149,7 @@ export class FakeGoogle {
     if (form.get('scope') !== SCOPE) return grantRefused('invalid_scope', 'Invalid scope.');
     const subject = form.get('subject_token') ?? '';
     // As others quote what they refuse.
-    if (!this.subjectTokens.includes(subject)) return grantRefused('invalid_grant', `ID Token ${subject} is stale.`);
+    if (!this.acceptsSubject(subject)) return grantRefused('invalid_grant', `ID Token ${subject} is stale.`);
     return this.#token();
   }
 
