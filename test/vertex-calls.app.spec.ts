@@ -149,6 +149,21 @@ describe('a message to Claude', () => {
     expect(vertexCalls()).toHaveLength(0);
   });
 
+  it('costs a tenth more than at the global endpoint', async () => {
+    const config = { ...PLACE, google_location: 'global', base_url: gateway.provider.url };
+    const body = {
+      name: 'global',
+      provider: 'vertex',
+      config: { ...config, google_credentials: google.serviceAccountKey() },
+    };
+    const { slug: global } = await gateway.admin.create('/v1/virtual-keys', body);
+    await post('/v1/messages', messagesTo(CLAUDE), String(global));
+    await post('/v1/messages', messagesTo(CLAUDE));
+    const [one, other] = await gateway.books.ledger(2);
+    expect([one?.model, other?.model]).toEqual([CLAUDE, CLAUDE]);
+    expect(Number(other?.costNano) / Number(one?.costNano)).toBeCloseTo(1.1, 6);
+  });
+
   it('has the cap of its model route', async () => {
     const targets = [{ virtual_key: slug, model: CLAUDE }];
     await gateway.admin.create('/v1/model-routes', { name: 'short', targets, max_output_tokens: 40 });

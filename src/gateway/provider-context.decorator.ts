@@ -32,6 +32,13 @@ export function pricedModel({ modelNames, virtualKey }: ProviderContext, model: 
   return modelNames?.route?.target.baseModel ?? virtualKey.credential.options.base_model ?? model;
 }
 
+/** Its name on price lists. */
+export function listedModel(context: ProviderContext, model: string): string {
+  const { provider, credential } = context.virtualKey;
+  const known = pricedModel(context, model);
+  return provider.listedModel?.(known, credential.options) ?? known;
+}
+
 export const CurrentProvider = createParamDecorator((_data: unknown, context: ExecutionContext): ProviderContext => {
   const http = context.switchToHttp();
   return providerContextOf(http.getRequest<Request>(), http.getResponse<Response>());

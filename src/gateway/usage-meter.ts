@@ -20,7 +20,7 @@ import type { MeteredUse, UsageEstimate } from './billable-use.js';
 import { type AboveBound, costOfEstimate, measuredUnits } from './call-cost.js';
 import { priceUnknown, usageNotBounded } from './limit-refusal.js';
 import { MeteredCall, type UsageCounts } from './metered-call.js';
-import { pricedModel, type ProviderContext } from './provider-context.decorator.js';
+import { listedModel, type ProviderContext } from './provider-context.decorator.js';
 
 /** Longest wait, at the end, for calls whose clients have been cut off. */
 const END_MS = 5_000;
@@ -98,7 +98,7 @@ export class UsageMeter implements BeforeApplicationShutdown {
       const estimate = use.estimate();
       const { organisationId } = context.principal;
       const { provider } = context.virtualKey;
-      const model = pricedModel(context, use.model);
+      const model = listedModel(context, use.model);
       const units = measuredUnits(estimate);
       const prices = this.prices.pricesFor(organisationId, provider.slug, model, this.clock.now(), units);
       const sold = { provider: provider.slug, model };

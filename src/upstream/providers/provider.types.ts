@@ -123,6 +123,8 @@ export interface Provider<Options extends BaseProviderOptions = BaseProviderOpti
   readonly dialects?: Readonly<Partial<Record<DialectSlug, DialectPath<Options>>>>;
   /** The call as it takes it, where that is not wholly the form of the dialect. Pure. */
   adapt?(call: SentCall, model: string): SentCall;
+  /** The name of a model on price lists, where it has another price with these options; undefined: its own. */
+  listedModel?(model: string, options: Options): string | undefined;
   /** Whether its models may write tokens that the answer does not show, and that are paid. */
   readonly hidesReasoning?: boolean;
   /** Whether its streams report their usage without being asked, and a request that asks for it is refused. */

@@ -102,6 +102,17 @@ describe('the path of a model', () => {
   });
 });
 
+describe('the name of a model on price lists', () => {
+  it.each([
+    ['claude-opus-4-6', 'europe-west4', 'regions/claude-opus-4-6'],
+    ['anthropic/claude-opus-4-6', 'us', 'regions/claude-opus-4-6'],
+    ['claude-opus-4-6', 'global', undefined],
+    ['gemini-2.5-pro', 'europe-west4', undefined],
+  ])('of %s at %s is %s', (model, google_location, name) => {
+    expect(provider.listedModel?.(model, { google_location })).toBe(name);
+  });
+});
+
 describe('a request of messages', () => {
   const path = '/publishers/anthropic/models/claude-x:rawPredict';
   const adapt = (body: string, at = path): string | undefined =>

@@ -17,6 +17,7 @@ import { missingOptions, unusedOptions } from './option-rules.js';
 import { ProviderOptions } from './provider-options.js';
 import type { Provider } from './provider.types.js';
 import { Sensitive } from './sensitive.decorator.js';
+import { atRegions, publishedModel, vertexModelNames } from './vertex/model-names.js';
 import { adapted, GOOGLE_LOCATION, GOOGLE_PROJECT, placeOf, VERTEX_DIALECTS } from './vertex/vertex-endpoints.js';
 
 const PLACE_FIELDS = ['google_project', 'google_location'] as const;
@@ -83,6 +84,10 @@ export function createVertexProvider(tokens: Pick<GoogleTokenSource, 'resolve' |
     },
     dialects: VERTEX_DIALECTS,
     adapt: adapted,
+    listedModel: (model, { google_location: location }) =>
+      location === 'global' || publishedModel(model).publisher !== 'anthropic'
+        ? undefined
+        : atRegions(vertexModelNames.canonical(model)),
     hidesReasoning: true,
     // A list of the project's own objects: free, and it needs the role that calls of models need.
     probe: { request: { method: 'GET', path: '/cachedContents', query: { pageSize: '1' } }, accepts: [200] },

@@ -3,7 +3,7 @@
 import { PROVIDER_SLUGS, type ProviderSlug } from '../../upstream/providers/provider.types.js';
 import { foldModel, pricedNames } from '../model-names.js';
 import type { KnownModel } from '../snapshot/model-rows.js';
-import { withResold } from '../snapshot/resold.js';
+import { withResoldModels } from '../snapshot/resold.js';
 import { readSnapshotModels } from '../snapshot/snapshot.js';
 import type { ModelFacts } from './model-facts.js';
 
@@ -28,7 +28,7 @@ let facts: ReadonlyMap<string, ModelFacts> | undefined;
 
 /** All models whose facts are known. Read when they are asked for first. */
 export function catalogueModels(): readonly KnownModel[] {
-  rows ??= [...withResold(readSnapshotModels()), ...rerankers()];
+  rows ??= [...withResoldModels(readSnapshotModels()), ...rerankers()];
   return rows;
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { atRegions } from '../../upstream/providers/vertex/model-names.js';
 import { modelFacts } from '../models/model-catalogue.js';
 import { readSnapshotPrices } from '../snapshot/snapshot.js';
 import { bundledPrices } from './bundled-prices.js';
@@ -105,6 +106,27 @@ describe('the bundled prices', () => {
     expect(own.length).toBeGreaterThan(1);
     for (const name of names) expect(shown(book.pricesFor('vertex', name, AT))).toEqual(own);
     expect(book.pricesFor('vertex', 'meta/llama-4', AT)).toEqual([]);
+  });
+
+  it.each(['claude-sonnet-4-5@20250929', 'claude-opus-4-6', 'claude-opus-4-6@20260101'])(
+    'are a tenth higher for %s at the regions of Vertex, but for searches',
+    (model) => {
+      const [global, regional] = [model, atRegions(model)].map((name) => book.pricesFor('vertex', name, AT));
+      const quantities = { input: 1_000_000n, cache_read: 1_000_000n, output: 1_000_000n };
+      expect(costOf(quantities, regional ?? [])).toBe((costOf(quantities, global ?? []) * 11n) / 10n);
+      expect(costOf({ web_search: 1_000n }, regional ?? [])).toBe(costOf({ web_search: 1_000n }, global ?? []));
+    },
+  );
+
+  it('of regions give way to a price of an organisation for the model itself', () => {
+    const own = { id: 'own', provider: 'vertex', model: 'claude-opus-4-6', unit: 'input', price: 5n } as const;
+    const rest = { mode: 'standard', minInputTokens: 0, effectiveFrom: AT } as const;
+    const [price] = new PriceBook([[{ ...own, ...rest }], bundledVisible()]).pricesFor(
+      'vertex',
+      atRegions('claude-opus-4-6'),
+      AT,
+    );
+    expect(price?.id).toBe('own');
   });
 
   it('gives a version its own prices where it has some', () => {

@@ -11,7 +11,7 @@
 // Cohere's own page has no price per search any more; an older list has 0.002 for rerank-v4.0-pro, the newer ones 0.0025.
 import { parseDecimal } from '../../common/money/decimal.js';
 import type { ProviderSlug } from '../../upstream/providers/provider.types.js';
-import { withResold } from '../snapshot/resold.js';
+import { withResoldPrices } from '../snapshot/resold.js';
 import { readSnapshotPrices } from '../snapshot/snapshot.js';
 import { type BundledPrice, PRICE_DECIMALS, type PricedUnit } from './price.types.js';
 
@@ -81,7 +81,7 @@ let known: readonly BundledPrice[] | undefined;
 
 /** Read when the first price is asked for. */
 export function bundledPrices(): readonly BundledPrice[] {
-  known ??= [...READ_BY_HAND, ...withResold(readSnapshotPrices())];
+  known ??= [...READ_BY_HAND, ...withResoldPrices(readSnapshotPrices())];
   return known;
 }
 

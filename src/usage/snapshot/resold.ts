@@ -1,32 +1,46 @@
+// Google sells the models of Anthropic and its own at the list prices of those who make them, at its global endpoint. At all other
+// locations, models of Claude cost a tenth more from generation 4.5 on, and the snapshot has no older ones. Sources, read 2026-11-28:
+// https://cloud.google.com/vertex-ai/generative-ai/pricing, https://platform.claude.com/docs/en/build-with-claude/claude-on-vertex-ai
 import { createHash } from 'node:crypto';
-import type { ProviderSlug } from '../../upstream/providers/provider.types.js';
-
-/** Google sells these models at the list prices of those who make them, at its global endpoint. Source: https://cloud.google.com/vertex-ai/generative-ai/pricing, read 2026-11-28. */
-const AT_VERTEX: ReadonlySet<ProviderSlug> = new Set(['anthropic', 'gemini']);
-
-/** The rows of models that another provider sells too, and the same rows for that provider. */
-export function withResold<
-  Row extends { readonly provider: ProviderSlug; readonly model: string; readonly id?: string },
->(rows: readonly Row[]): readonly Row[] {
-  return [...rows, ...rows.filter(({ provider }) => AT_VERTEX.has(provider)).map(atVertex)];
-}
+import { atRegions } from '../../upstream/providers/vertex/model-names.js';
+import type { BundledPrice } from '../prices/price.types.js';
+import type { KnownModel } from './model-rows.js';
 
 /** As Google writes the version of a model: behind an `@`. */
 const DATE = /-(?=20\d{6}$)/;
+/** Searches are not calls of a region. */
+const SAME_EVERYWHERE: ReadonlySet<string> = new Set(['web_search']);
 
-function atVertex<Row extends { readonly model: string; readonly id?: string }>(row: Row): Row {
-  const { id, model } = row;
-  return {
-    ...row,
-    provider: 'vertex',
-    model: model.replace(DATE, '@'),
-    ...(id !== undefined && { id: idAtVertex(id) }),
-  };
+/** The rows of models that another provider sells too, and those of that provider. */
+export function withResoldPrices(rows: readonly BundledPrice[]): readonly BundledPrice[] {
+  const global = rows.filter(isAtVertex).map((row) => ({ ...atVertex(row), id: idOf(`vertex ${row.id}`) }));
+  const regional = rows
+    .filter(({ provider }) => provider === 'anthropic')
+    .map((row) => ({
+      ...atVertex(row),
+      id: idOf(`vertex regions ${row.id}`),
+      model: atRegions(atVertex(row).model),
+      price: SAME_EVERYWHERE.has(row.unit) ? row.price : (row.price * 11n) / 10n,
+    }));
+  return [...rows, ...global, ...regional];
+}
+
+/** The same for what models can read and write. */
+export function withResoldModels(rows: readonly KnownModel[]): readonly KnownModel[] {
+  return [...rows, ...rows.filter(isAtVertex).map(atVertex)];
+}
+
+function isAtVertex({ provider }: Pick<KnownModel, 'provider'>): boolean {
+  return provider === 'anthropic' || provider === 'gemini';
+}
+
+function atVertex<Row extends Pick<KnownModel, 'provider' | 'model'>>(row: Row): Row {
+  return { ...row, provider: 'vertex', model: row.model.replace(DATE, '@') };
 }
 
 /** The same for the same row, since the ledger names it. A UUID of version 8. */
-function idAtVertex(id: string): string {
-  const hex = createHash('sha256').update(`vertex ${id}`).digest('hex');
+function idOf(text: string): string {
+  const hex = createHash('sha256').update(text).digest('hex');
   return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join(
     '-',
   );

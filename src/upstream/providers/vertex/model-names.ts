@@ -3,6 +3,8 @@ import type { ModelName, ModelNames } from '../provider.types.js';
 /** A model with its publisher, as Google's addresses have it, or as OpenAI's form of the API has it. */
 const PUBLISHED = /^(?:publishers\/)?(?<publisher>[a-z0-9-]+)\/(?:models\/)?(?<name>[^/]+)$/i;
 const OF_ANTHROPIC = /^claude-/i;
+/** No publisher. */
+const AT_REGIONS = 'regions/';
 /** Other words for no version. */
 const NO_VERSION = /@(?:default|latest)$/;
 const VERSION = /@(?<version>[^@]*)$/;
@@ -32,10 +34,19 @@ export const vertexModelNames: ModelNames = {
   priced(name) {
     const own = canonicalName(name);
     const version = VERSION.exec(own)?.groups?.['version'];
-    if (version === undefined) return [[plain(own)]];
-    return [[plain(own)], [plain(own.slice(0, -version.length - 1))]];
+    const spellings = version === undefined ? [own] : [own, own.slice(0, -version.length - 1)];
+    // A price of the model itself counts where its list has none for regions.
+    return spellings.flatMap((text) => {
+      const everywhere = text.startsWith(AT_REGIONS) ? [plain(text.slice(AT_REGIONS.length))] : [];
+      return [[plain(text)], ...everywhere.map((one) => [one])];
+    });
   },
 };
+
+/** A model where it is not called at the global endpoint, for prices alone. */
+export function atRegions(model: string): string {
+  return AT_REGIONS + model;
+}
 
 function canonicalName(model: string): string {
   const { publisher, name } = publishedModel(model);
