@@ -162,6 +162,14 @@ describe('a batch of Bedrock under a usage limit', () => {
     expect(await usage(policy)).toEqual([[USED_NANO / NANO, 0]]);
   });
 
+  it('is charged what its manifest says, also where its input was replaced by a larger one', async () => {
+    const policy = await limit({ credit_limit: 1 });
+    await create();
+    finish({}, { ...MANIFEST, inputTokenCount: 1_000_000, outputTokenCount: 1_000_000 });
+    await settled();
+    expect(await usage(policy)).toEqual([[(1_000_000 * (BATCH_PRICE.input + BATCH_PRICE.output)) / NANO, 0]]);
+  });
+
   it('that AWS refuses gives back what was reserved', async () => {
     const policy = await limit({ credit_limit: 1 });
     account.replyToCreate = () => json({ message: 'role cannot be assumed' }, 400);

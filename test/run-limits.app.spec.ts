@@ -112,6 +112,8 @@ describe('a run under a usage limit', () => {
     expect((await read(path)).status).toBe(200);
     await settled();
     expect(await usage(policy)).toEqual([[USED_NANO / NANO, 0]]);
+    // What was read says it all.
+    expect(sent('GET').filter((sentPath) => sentPath.includes('/runs'))).toHaveLength(1);
   });
 
   it('is settled by the last event of its stream, without being asked for', async () => {
@@ -185,7 +187,7 @@ describe('a run under a usage limit', () => {
     ['assistant_id', { assistant_id: null }, 'it names no assistant'],
     ['max_prompt_tokens', { max_prompt_tokens: null }, 'the size of the model is not known'],
     ['max_completion_tokens', { max_completion_tokens: '500' }, 'the size of the model is not known'],
-    ['max_completion_tokens', { Max_Completion_Tokens: 9 }, 'it is there more than once'],
+    ['max_completion_tokens', { Max_Completion_Tokens: null }, 'it is there more than once'],
     ['model', { model: 'm', MODEL: 'n' }, 'it is there more than once'],
     ['max_prompt_tokens', { assistant_id: 'asst_hosted', max_prompt_tokens: null }, 'many times'],
   ])('is refused where %s leaves open what it may use: %j', async (param, body, reason) => {
@@ -256,6 +258,17 @@ describe('a run that a caller goes on with', () => {
     expect(await usage(policy)).toEqual([[(2 * USED_NANO) / NANO, 0]]);
     expect(await gateway.books.ledger(2)).toHaveLength(2);
   });
+
+  it.each(['thread_1%2Frun_1/runs/x', 'thread_1%00/runs/run_1', 'thread_1/runs/%F0%9F%98%80'])(
+    'is not taken for another one by an odd id: %s',
+    async (path) => {
+      account.change('run_1', { ...REQUIRES, ...CAPS, model: 'm', tools: [] });
+      await limit(CAPPED_NANO);
+      const answer = await post(`/v1/threads/${path}/submit_tool_outputs`, { tool_outputs: [] });
+      expect([400, 404, 412]).toContain(answer.status);
+      expect(sent('POST')).toEqual([]);
+    },
+  );
 
   it('is refused where it does not fit, also with a tool of the provider', async () => {
     account.change('run_9', { ...REQUIRES, model: KNOWN.model, tools: [{ type: 'code_interpreter' }] });

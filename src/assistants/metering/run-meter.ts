@@ -33,6 +33,7 @@ export class RunMeter implements DeferredMeter {
   readonly operations = ['threads.runs.create', 'threads.create_and_run', 'threads.runs.submit_tool_outputs'];
   readonly kind = 'thread.run';
   readonly mode = 'standard';
+  readonly showsUsage = true as const;
   readonly events = /^thread\.run\.[a-z_]+$/;
 
   constructor(
@@ -78,7 +79,8 @@ export class RunMeter implements DeferredMeter {
   }
 
   idOf({ thread_id: thread, id }: JsonObject): string | undefined {
-    return typeof thread === 'string' && typeof id === 'string' ? thread + SEPARATOR + id : undefined;
+    const isNamed = [thread, id].every((part) => typeof part === 'string' && !part.includes(SEPARATOR));
+    return isNamed ? `${String(thread)}${SEPARATOR}${String(id)}` : undefined;
   }
 
   idIn({ thread_id: thread = '', run_id: run = '' }: JobRequest['params']): string {
@@ -87,8 +89,8 @@ export class RunMeter implements DeferredMeter {
 
   /** A run whose thread was made with it can only be found by its id. */
   async read(context: ProviderContext, { upstreamId, traits }: JobName): Promise<readonly JsonObject[]> {
-    const [thread, run] = upstreamId === null ? [traits['thread_id'], null] : upstreamId.split(SEPARATOR);
-    if (typeof thread !== 'string') return [];
+    const [thread, run, ...more] = upstreamId === null ? [traits['thread_id'], null] : upstreamId.split(SEPARATOR);
+    if (typeof thread !== 'string' || more.length > 0) return [];
     const path = `/threads/${encodeURIComponent(thread)}/runs`;
     return this.reader.read(context, { path, area: 'threads.runs', headers: VERSION }, run ?? null);
   }

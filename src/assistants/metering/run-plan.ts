@@ -21,8 +21,8 @@ export interface RunFacts {
 
 export function readRunFacts(body: JsonObject): RunFacts {
   const [model, tools, inputCap, outputCap] = ['model', 'tools', INPUT_CAP, OUTPUT_CAP].map((name) => {
-    const values = Object.entries(body).filter(([field, value]) => isNamed(field, name) && value !== null);
-    return { name, value: values[0]?.[1], isAmbiguous: values.length > 1 };
+    const given = Object.entries(body).filter(([field]) => isNamed(field, name));
+    return { name, value: given[0]?.[1], isAmbiguous: given.length > 1 };
   });
   return {
     model: typeof model?.value === 'string' ? model.value : undefined,

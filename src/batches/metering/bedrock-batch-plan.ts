@@ -28,6 +28,8 @@ export class BedrockBatchPlan {
     return {
       parts: [{ model: this.model, unit: this.#unit, calls: this.#calls, mayUse }],
       unbounded: this.#unbounded,
+      // Anyone who may write to the bucket can replace the file.
+      mayChange: true,
     };
   }
 

@@ -27,6 +27,8 @@ export interface Unbounded {
 
 export interface JobPlan {
   readonly parts: readonly PlannedCalls[];
+  /** What was read may be another thing when the job reads it: a report above the plan is believed. */
+  readonly mayChange?: true;
   readonly unbounded?: Unbounded | undefined;
 }
 
@@ -76,6 +78,8 @@ export interface DeferredMeter {
   /** One job, as the API shows it; without an id, the newest ones. */
   read(context: ProviderContext, job: JobName): Promise<readonly JsonObject[]>;
   isOver(object: JsonObject): boolean;
+  /** The object of a job that is over says itself what was used: each read of it settles the job. */
+  readonly showsUsage?: true;
   /**
    * What a job that is over has used; undefined: it cannot be known.
    * @param isSumEnough asked with the model that the provider names: whether the sum of its calls says what they cost

@@ -149,7 +149,7 @@ export class JobAdmission {
     context: ProviderContext,
     { endpoint, mode }: DeferredMeter,
     known: CompiledPolicies,
-    { part, unbounded }: Pick<JobPlan, 'unbounded'> & { readonly part: PlannedCalls },
+    { part, unbounded, mayChange }: Omit<JobPlan, 'parts'> & { readonly part: PlannedCalls },
     at: Date,
   ): Promise<PlannedPart> {
     const { model, unit, calls } = part;
@@ -180,7 +180,7 @@ export class JobAdmission {
       rate,
       charges,
     };
-    return { reservation, policies, model, soldAs, isBounded: unbounded === undefined };
+    return { reservation, policies, model, soldAs, isBounded: unbounded === undefined && mayChange !== true };
   }
 
   /** A job of which no model is known. */

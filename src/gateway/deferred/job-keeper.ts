@@ -24,7 +24,7 @@ import type { DeferredCall } from './deferred-call.js';
 import { type DeferredMeter, DeferredMeters } from './deferred-meter.js';
 import { boundsOf, JobCharges } from './job-charges.js';
 import { figuresOf, type PartCharge, type ProviderJob } from './provider-job.entity.js';
-import { ProviderJobStore } from './provider-job.store.js';
+import { type JobOwner, ProviderJobStore } from './provider-job.store.js';
 
 const MAX_RUNNING = 8;
 /** A claim is renewed so often while it lasts, so that one that ends was left behind by a gateway that died. */
@@ -85,7 +85,8 @@ export class JobKeeper implements OnApplicationBootstrap, BeforeApplicationShutd
         virtualKeyId: context.virtualKey.id,
         account: context.account ?? {},
       };
-      if ((await this.jobs.hasten(owner, kind, ids, this.clock.now())) > 0) this.loop.wake();
+      if (meter.showsUsage === true) await this.settleSeen(context, meter, owner, over);
+      else if ((await this.jobs.hasten(owner, kind, ids, this.clock.now())) > 0) this.loop.wake();
     } catch (error) {
       this.logger.warn({ event: 'provider_job_not_hastened', kind, error: describeDefect(error) });
     }
@@ -97,13 +98,36 @@ export class JobKeeper implements OnApplicationBootstrap, BeforeApplicationShutd
     this.running.begin();
     try {
       const job = await this.jobs.get(id);
-      if (job === null || job.settledAt !== null) return;
-      await this.decide(job, job.charges ?? (await this.charges.ofResult(job, meter, context, object)));
+      const isOther = job !== null && job.upstreamId !== null && job.upstreamId !== meter.idOf(object);
+      if (job !== null && !isOther) await this.settleBy(job, meter, context, object);
     } catch (error) {
       this.warn(id, meter.kind, context.virtualKey.provider.slug, error);
     } finally {
       this.running.end();
     }
+  }
+
+  private async settleSeen(
+    context: ProviderContext,
+    meter: DeferredMeter,
+    owner: JobOwner,
+    over: readonly JsonObject[],
+  ): Promise<void> {
+    const byId = new Map(over.map((object) => [meter.idOf(object) ?? '', object]));
+    for (const job of await this.jobs.unsettled(owner, meter.kind, [...byId.keys()])) {
+      const object = byId.get(job.upstreamId ?? '');
+      if (object !== undefined) await this.settleBy(job, meter, context, object);
+    }
+  }
+
+  private async settleBy(
+    job: ProviderJob,
+    meter: DeferredMeter,
+    context: ProviderContext,
+    object: JsonObject,
+  ): Promise<void> {
+    if (job.settledAt !== null) return;
+    await this.decide(job, job.charges ?? (await this.charges.ofResult(job, meter, context, object)));
   }
 
   private async turn(): Promise<void> {

@@ -70,6 +70,16 @@ export class ProviderJobStore {
     return this.jobs.findOneBy({ organisationId, provider, server, kind, upstreamId });
   }
 
+  /** Those of the ids whose jobs are not settled. */
+  async unsettled(
+    { organisationId, provider, server }: JobOwner,
+    kind: ProviderObjectKind,
+    ids: readonly string[],
+  ): Promise<readonly ProviderJob[]> {
+    const where = { organisationId, provider, server, kind, upstreamId: In([...ids]), settledAt: IsNull() };
+    return this.jobs.findBy(where);
+  }
+
   async get(id: string): Promise<ProviderJob | null> {
     return this.jobs.findOneBy({ id });
   }
