@@ -62,9 +62,11 @@ export function errorInstead(message: JsonObject, provider: string): GatewayErro
     : new GatewayError('provider_failed', options);
 }
 
+/** Former servers of vLLM have `object: "error"` instead of a member `error`. */
 export function isErrorAlone(message: JsonObject): boolean {
-  const { error, choices, content } = message;
-  return (isObject(error) || typeof error === 'string') && choices === undefined && content === undefined;
+  const { error, choices, content, object } = message;
+  const isError = isObject(error) || typeof error === 'string' || object === 'error';
+  return isError && choices === undefined && content === undefined;
 }
 
 export function invalidAnswer(reason: string): GatewayError {
@@ -81,7 +83,12 @@ export function brokenOff(): GatewayError {
 }
 
 export function wordsIn(body: Buffer): ProviderWords {
-  return providerWords(parseForeignJson(body));
+  return providerWords(withoutList(parseForeignJson(body)));
+}
+
+/** Google's servers put an error into a list. */
+export function withoutList(message: unknown): unknown {
+  return Array.isArray(message) && message.length === 1 ? message[0] : message;
 }
 
 function cut(value: unknown, length: number): string | undefined {

@@ -3,7 +3,7 @@ import { isObject, type JsonObject, parseForeignJson } from '../../common/json/r
 import type { AnswerFacts, ReportedUsage, StreamMeter } from '../../gateway/billable-use.js';
 import { EventSplitter, readEvent } from '../../upstream/streams/event-splitter.js';
 import { UpstreamFailure, type UpstreamHead } from '../../upstream/upstream.types.js';
-import { invalidAnswer } from './provider-words.js';
+import { invalidAnswer, withoutList } from './provider-words.js';
 import { STREAM_END, type StreamTranslation, type Translation } from './translator.types.js';
 
 const NO_BYTES = Buffer.alloc(0);
@@ -94,7 +94,7 @@ export class TranslatedMeter implements StreamMeter {
   /** Of a whole answer. Its error waits for those who read the answer: the call has succeeded, and is paid. */
   #wholeAnswer(rest: Buffer): Buffer {
     try {
-      const answer = parseForeignJson(Buffer.concat([...this.#whole, rest]));
+      const answer = withoutList(parseForeignJson(Buffer.concat([...this.#whole, rest])));
       if (!isObject(answer)) throw invalidAnswer('an answer that is not a JSON object');
       return Buffer.from(JSON.stringify(this.translation.toAnswer(answer)));
     } catch (error) {
@@ -129,7 +129,7 @@ function eventsOf(stream: StreamTranslation, event: Buffer): readonly JsonObject
   const { data } = readEvent(event);
   if (data === undefined || data === '') return [];
   if (data.trim() === DONE) return stream.push(STREAM_END);
-  const message = parseForeignJson(data);
+  const message = withoutList(parseForeignJson(data));
   if (!isObject(message)) throw invalidAnswer('an event that is not a JSON object');
   return stream.push(message);
 }

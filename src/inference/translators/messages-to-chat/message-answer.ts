@@ -14,6 +14,7 @@ export interface AskedMessage {
 const STOP_REASONS: ReadonlyMap<unknown, string> = new Map([
   ['stop', 'end_turn'],
   ['length', 'max_tokens'],
+  ['model_length', 'max_tokens'],
   ['tool_calls', 'tool_use'],
   ['function_call', 'tool_use'],
   ['content_filter', 'refusal'],
@@ -27,6 +28,7 @@ export function toMessage(answer: JsonObject, asked: AskedMessage): JsonObject {
   if (isErrorAlone(answer)) throw errorInstead(answer, asked.provider);
   const choice: unknown = Array.isArray(answer['choices']) ? answer['choices'][0] : undefined;
   if (!isObject(choice) || !isObject(choice['message'])) throw invalidAnswer('a chat without choices');
+  refuseFailed(answer, choice, asked);
   const { message, finish_reason: reason } = choice;
   const { content: said, refusal, tool_calls: calls } = message;
   const { text, thoughts } = partsOf(said);
@@ -48,6 +50,16 @@ export function toMessage(answer: JsonObject, asked: AskedMessage): JsonObject {
     usage: toMessageUsage(answer),
   };
 }
+
+/** An answer that its provider has given up. OpenRouter says why beside the choices or in one, others say that it is so. */
+export function refuseFailed(answer: JsonObject, choice: JsonObject, { provider }: AskedMessage): void {
+  const { error = answer['error'], finish_reason: reason } = choice;
+  if (isObject(error)) throw errorInstead({ error }, provider);
+  if (typeof reason === 'string' && FAILED.has(reason)) throw errorInstead({ error: { code: reason } }, provider);
+}
+
+/** Of Mistral and OpenRouter, and of DeepSeek. */
+const FAILED: ReadonlySet<string> = new Set(['error', 'insufficient_system_resource']);
 
 interface Said {
   readonly hasCalls: boolean;
@@ -81,17 +93,17 @@ export function toMessageUsage(answer: JsonObject): JsonObject {
 
 /** What reasoning models and the servers of open ones call it. */
 export function thoughtsOf({ reasoning_content: content, reasoning }: JsonObject): string {
-  return stringOrUndefined(content) ?? stringOrUndefined(reasoning) ?? '';
+  return stringOrUndefined(content) || stringOrUndefined(reasoning) || '';
 }
 
-/** Of a content that is a text, or a list as Mistral sends it. */
+/** Of a content that is a text, or a list as Mistral and Databricks send it. */
 export function partsOf(content: unknown): { readonly text: string; readonly thoughts: string } {
   if (typeof content === 'string') return { text: content, thoughts: '' };
   let text = '';
   let thoughts = '';
   for (const part of Array.isArray(content) ? content.filter(isObject) : []) {
     if (typeof part['text'] === 'string') text += part['text'];
-    if (part['thinking'] !== undefined) thoughts += partsOf(part['thinking']).text;
+    thoughts += partsOf(part['thinking'] ?? part['summary']).text;
   }
   return { text, thoughts };
 }

@@ -1,7 +1,15 @@
 import { isObject, type JsonObject, stringOrUndefined } from '../../../common/json/read.js';
 import { brokenOff, errorInstead, invalidAnswer, isErrorAlone } from '../provider-words.js';
 import { STREAM_END, type StreamTranslation } from '../translator.types.js';
-import { type AskedMessage, partsOf, stopOf, thoughtsOf, toMessageUsage, toolIdOf } from './message-answer.js';
+import {
+  type AskedMessage,
+  partsOf,
+  refuseFailed,
+  stopOf,
+  thoughtsOf,
+  toMessageUsage,
+  toolIdOf,
+} from './message-answer.js';
 import { usageMemberOf } from '../../dialects/openai-chat/chat-usage.js';
 
 const NO_USAGE = {
@@ -24,6 +32,9 @@ interface Call {
   block: number | undefined;
   /** What has come before that. */
   waiting: string;
+  /** Whether the server has named it, and some of its arguments have come. */
+  hasId: boolean;
+  hasArguments: boolean;
 }
 
 /** The chunks of a chat as the events of a message. */
@@ -52,6 +63,7 @@ export class MessageStream implements StreamTranslation {
     const choice: unknown = Array.isArray(chunk['choices']) ? chunk['choices'][0] : undefined;
     // Azure's first chunk has nothing, not even a model.
     if (!isObject(choice)) return [];
+    refuseFailed(chunk, choice, this.asked);
     const events = this.#hasBegun ? [] : this.#begin(chunk);
     if (isObject(choice['delta'])) events.push(...this.#ofDelta(choice['delta']));
     if (typeof choice['finish_reason'] === 'string') {
@@ -115,6 +127,7 @@ export class MessageStream implements StreamTranslation {
     const call = this.#callOf(piece);
     const name = stringOrUndefined(called['name']) || undefined;
     const json = argumentsOf(called['arguments']);
+    call.hasArguments ||= json !== '';
     if (call.block === undefined && name === undefined) {
       call.waiting += json;
       if (call.waiting.length > MAX_WAITING) throw invalidAnswer('a tool call without a name');
@@ -139,12 +152,15 @@ export class MessageStream implements StreamTranslation {
   }
 
   /** By its index; an id that is not that of the index begins another call, since some servers number all with 0. */
-  #callOf({ index, id }: JsonObject): Call {
+  #callOf(piece: JsonObject): Call {
+    const { index, id } = piece;
     const at = typeof index === 'number' ? index : Math.max(this.#byIndex.size - 1, 0);
     const known = this.#byIndex.get(at);
-    if (known !== undefined && (typeof id !== 'string' || id === '' || id === known.id)) return known;
+    const hasId = typeof id === 'string' && id !== '';
+    if (known !== undefined && (hasId ? id === known.id : !isNext(known, piece))) return known;
     if (this.#callCount >= MAX_CALLS) throw invalidAnswer('too many tool calls');
-    const call: Call = { id: toolIdOf(id, this.#callCount, this.asked), block: undefined, waiting: '' };
+    const own = toolIdOf(id, this.#callCount, this.asked);
+    const call: Call = { id: own, block: undefined, waiting: '', hasId, hasArguments: false };
     this.#callCount += 1;
     this.#byIndex.set(at, call);
     this.#calls.push(call);
@@ -179,4 +195,10 @@ export class MessageStream implements StreamTranslation {
 /** Some servers send an object instead of its text. */
 function argumentsOf(given: unknown): string {
   return isObject(given) ? JSON.stringify(given) : (stringOrUndefined(given) ?? '');
+}
+
+/** Gemini may number all calls with 0 and give them no ids: whole arguments under a name are another call. */
+function isNext(known: Call, { function: called }: JsonObject): boolean {
+  if (known.hasId || !known.hasArguments || !isObject(called)) return false;
+  return Boolean(called['name']) && argumentsOf(called['arguments']).startsWith('{');
 }
