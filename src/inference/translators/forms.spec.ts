@@ -10,7 +10,10 @@ import { cutAt, TARGET, translatedBytes } from './__fixtures__/translating.js';
 import type { Translation, TranslatedDialect } from './translator.types.js';
 import { eventFormOf, translatorFor } from './translators.js';
 
-const RECORDED: Readonly<Partial<Record<TranslatedDialect, string>>> = { 'openai-chat': 'chat' };
+const RECORDED: Readonly<Partial<Record<TranslatedDialect, string>>> = {
+  'openai-chat': 'chat',
+  'anthropic-messages': 'message',
+};
 const SDKS: readonly (readonly [DialectSlug, SdkReader])[] = [
   ['openai-chat', CHAT_SDK],
   ['anthropic-messages', MESSAGE_SDK],

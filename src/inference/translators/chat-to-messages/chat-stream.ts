@@ -9,6 +9,8 @@ const MAX_CALLS = 1_024;
 /** A call of a tool whose block is open. */
 interface OpenCall {
   readonly index: number;
+  /** Its input, where no piece of it follows: some servers send it whole. */
+  readonly whole: string;
   hasArguments: boolean;
 }
 
@@ -67,13 +69,13 @@ export class ChatStream implements StreamTranslation {
     this.#usage = { ...this.#usage, ...Object.fromEntries(known) };
   }
 
-  #start(block: unknown, { type, id, name, text, thinking }: JsonObject): readonly JsonObject[] {
+  #start(block: unknown, { type, id, name, input, text, thinking }: JsonObject): readonly JsonObject[] {
     if (type !== 'tool_use') return this.#say(stringOrUndefined(text), stringOrUndefined(thinking));
     if (typeof id !== 'string' || typeof name !== 'string') throw invalidAnswer('a tool call without id and name');
     if (this.#callCount >= MAX_CALLS) throw invalidAnswer('too many tool calls');
     const index = this.#callCount;
     this.#callCount += 1;
-    this.#calls.set(block, { index, hasArguments: false });
+    this.#calls.set(block, { index, whole: JSON.stringify(input ?? {}), hasArguments: false });
     return [this.#chunk({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] })];
   }
 
@@ -86,11 +88,10 @@ export class ChatStream implements StreamTranslation {
     return [this.#argumentsOf(call, piece)];
   }
 
-  /** A call without arguments has an object without members. */
   #stop(block: unknown): readonly JsonObject[] {
     const call = this.#calls.get(block);
     this.#calls.delete(block);
-    return call === undefined || call.hasArguments ? [] : [this.#argumentsOf(call, '{}')];
+    return call === undefined || call.hasArguments ? [] : [this.#argumentsOf(call, call.whole)];
   }
 
   #say(text = '', thought = ''): readonly JsonObject[] {

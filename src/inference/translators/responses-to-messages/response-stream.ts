@@ -19,6 +19,8 @@ const MAX_BLOCKS = 4_096;
 interface OpenBlock extends Block {
   /** Of its item among the output. */
   readonly output: number;
+  /** The input of a call, where no piece of it follows: some servers send it whole. */
+  readonly whole: string;
 }
 
 /** The events of a message as those of a response. */
@@ -81,9 +83,17 @@ export class ResponseStream implements StreamTranslation {
     this.#usage = { ...this.#usage, ...Object.fromEntries(known) };
   }
 
-  #start(index: unknown, { type, id, name, text, thinking }: JsonObject): readonly JsonObject[] {
+  #start(index: unknown, { type, id, name, input, text, thinking }: JsonObject): readonly JsonObject[] {
     if (this.#items.length >= MAX_BLOCKS) throw invalidAnswer('too many blocks');
-    const block: OpenBlock = { type, id, name, text: '', json: '', output: this.#items.length };
+    const block: OpenBlock = {
+      type,
+      id,
+      name,
+      text: '',
+      json: '',
+      output: this.#items.length,
+      whole: JSON.stringify(input ?? {}),
+    };
     const item = itemOf(block, block.output, this.asked, 'in_progress');
     if (item === undefined) return [];
     this.#open.set(index, block);
@@ -127,11 +137,12 @@ export class ResponseStream implements StreamTranslation {
     const block = this.#open.get(index);
     if (block === undefined) return [];
     this.#open.delete(index);
-    if (block.json === '') block.json = '{}';
+    const rest = block.json === '' && block.whole !== '{}' ? this.#add(block, { partial_json: block.whole }) : [];
+    if (block.json === '') block.json = block.whole;
     const item = itemOf(block, block.output, this.asked, 'completed') ?? {};
     this.#items[block.output] = item;
     const done = { type: 'response.output_item.done', output_index: block.output, item };
-    return [...this.#endPart(block, item), done];
+    return [...rest, ...this.#endPart(block, item), done];
   }
 
   #endPart(block: OpenBlock, { id }: JsonObject): readonly JsonObject[] {
