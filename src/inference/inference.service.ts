@@ -129,7 +129,7 @@ export class InferenceService {
     response: Response,
     attempt: Attempt,
   ): Promise<void> {
-    const translated = this.translated.translate(translator, dialect, context, members);
+    const translated = this.translated.translate(translator, dialect, context, members, response.req.headers);
     const { body } = translated.translation;
     const current = { ...context, bytes: Buffer.from(JSON.stringify(body)) };
     const noteRefusal: NoteRefusal = (answer) => attempt.noteRefusal(answer && refusalFor(translated, answer));

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import type { JsonObject } from '../common/json/read.js';
@@ -15,6 +16,8 @@ import { TranslatedMeter } from './translators/translated-meter.js';
 import { isResponseForChat, responsesForChat } from './translators/responses-for-chat/responses-for-chat.js';
 import type { Translation, Translator } from './translators/translator.types.js';
 import { eventFormOf, translatorFor } from './translators/translators.js';
+
+const MAX_BETAS = 32;
 
 /** What of a dialect its caller sees. */
 export type CallersDialect = Pick<Dialect, 'slug' | 'endpoint' | 'suffix' | 'framing' | 'toErrorEvent'>;
@@ -67,6 +70,7 @@ export class TranslatedCalls {
     dialect: CallersDialect,
     context: ProviderContext,
     members: JsonObject,
+    headers: IncomingHttpHeaders,
   ): TranslatedCall {
     const { virtualKey, request, answer } = context;
     const { provider } = virtualKey;
@@ -80,6 +84,7 @@ export class TranslatedCalls {
         maxOutput: modelFacts(provider.slug, pricedModel(context, model))?.maxOutput,
         answerId: request.trace.traceId,
         now: Math.floor(this.clock.now().getTime() / 1_000),
+        betas: betasIn(headers),
       },
     );
     noteLeftOut(translation.leftOut, context);
@@ -103,6 +108,12 @@ export function translatedMeter(meter: StreamMeter, { dialect, translation }: Tr
 /** The provider's refusal, as the caller gets it. */
 export function refusalFor({ dialect }: TranslatedCall, answer: UpstreamAnswer): UpstreamAnswer {
   return translatedRefusal(answer, dialect.slug);
+}
+
+/** Names separated by commas, of which a client sends a handful. */
+function betasIn({ 'anthropic-beta': betas }: IncomingHttpHeaders): readonly string[] {
+  const names = [betas ?? []].flat().join(',').split(',', MAX_BETAS);
+  return names.map((name) => name.trim()).filter((name) => name !== '');
 }
 
 function noteLeftOut(

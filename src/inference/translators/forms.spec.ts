@@ -13,6 +13,7 @@ import { eventFormOf, translatorFor } from './translators.js';
 const RECORDED: Readonly<Partial<Record<TranslatedDialect, string>>> = {
   'openai-chat': 'chat',
   'anthropic-messages': 'message',
+  'bedrock-converse': 'converse',
 };
 const SDKS: readonly (readonly [DialectSlug, SdkReader])[] = [
   ['openai-chat', CHAT_SDK],
@@ -67,7 +68,7 @@ describe.each(PAIRS)('an answer for $caller of a provider that speaks $to', ({ c
   });
 });
 
-/** Whole answers may write arguments anew. */
+/** Whole answers may write arguments in another way. */
 function parsed({ calls, ...said }: Said): unknown {
   return { ...said, calls: calls.map(([id, name, json]) => [id, name, JSON.parse(json)]) };
 }

@@ -6,6 +6,22 @@ const MAX_NAME = 64;
 /** What a header can hold. */
 const FIELD = /^[\w.[\]-]+$/;
 
+/** Blocks of an earlier answer about what its provider has done itself. */
+export const DONE_BY_PROVIDER: ReadonlySet<string> = new Set([
+  'server_tool_use',
+  'web_search_tool_result',
+  'web_fetch_tool_result',
+  'code_execution_tool_result',
+  'bash_code_execution_tool_result',
+  'text_editor_code_execution_tool_result',
+  'tool_search_tool_result',
+  'mcp_tool_use',
+  'mcp_tool_result',
+  'container_upload',
+  'compaction',
+  'fallback',
+]);
+
 /** The fields of a request that its translation leaves out. */
 export class LeftOut {
   readonly #fields = new Set<string>();

@@ -24,7 +24,10 @@ export function throughMessages(
     translate(request, target) {
       const one = first.translate(request, target);
       const isCapped = caps.some((cap) => (request[cap] ?? null) !== null);
-      const two = second.translate(isCapped ? one.body : { ...one.body, [CAP]: undefined }, target);
+      const two = second.translate(isCapped ? one.body : { ...one.body, [CAP]: undefined }, {
+        ...target,
+        takesThoughts: true,
+      });
       return {
         body: two.body,
         leftOut: [...new Set([...one.leftOut, ...two.leftOut])],

@@ -16,6 +16,10 @@ export interface TranslationTarget {
   readonly answerId: string;
   /** Unix seconds, for answers that say when they were made. */
   readonly now: number;
+  /** Whether the caller takes what the model thinks without asking for it. */
+  readonly takesThoughts?: boolean;
+  /** Of the header `anthropic-beta`. */
+  readonly betas?: readonly string[];
 }
 
 /** The mark `[DONE]`, with which streams of chats end. */

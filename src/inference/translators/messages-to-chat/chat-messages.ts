@@ -1,23 +1,9 @@
 import { isObject, type JsonObject } from '../../../common/json/read.js';
-import { type LeftOut, listAt, objectAt, textAt, untranslatable, wordOf } from '../request-parts.js';
+import { fittedName } from '../fitted-names.js';
+import { type LeftOut, DONE_BY_PROVIDER, listAt, objectAt, textAt, untranslatable, wordOf } from '../request-parts.js';
 
 /** Of an assistant's turn, what only the provider that wrote it can read. */
-const OWN_OF_PROVIDER: ReadonlySet<string> = new Set([
-  'thinking',
-  'redacted_thinking',
-  'server_tool_use',
-  'web_search_tool_result',
-  'web_fetch_tool_result',
-  'code_execution_tool_result',
-  'bash_code_execution_tool_result',
-  'text_editor_code_execution_tool_result',
-  'tool_search_tool_result',
-  'mcp_tool_use',
-  'mcp_tool_result',
-  'container_upload',
-  'compaction',
-  'fallback',
-]);
+const OWN_OF_PROVIDER: ReadonlySet<string> = new Set(['thinking', 'redacted_thinking', ...DONE_BY_PROVIDER]);
 const IMAGES_FOLLOW = 'The images of this result follow in the next message.';
 /** Between the blocks of a text that becomes one string. */
 const GAP = '\n\n';
@@ -167,7 +153,7 @@ export class ChatMessages {
 }
 
 function callOf(id: string, name: string, input: unknown): JsonObject {
-  return { id, type: 'function', function: { name, arguments: JSON.stringify(input) } };
+  return { id, type: 'function', function: { name: fittedName(name), arguments: JSON.stringify(input) } };
 }
 
 /** Servers with text models alone take no list of parts. */

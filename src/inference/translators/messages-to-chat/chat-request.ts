@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../../common/json/read.js';
+import { fittedName } from '../fitted-names.js';
 import { LeftOut, listAt, objectAt, present, textAt, untranslatable, wordOf } from '../request-parts.js';
 import type { TranslationTarget } from '../translator.types.js';
 import { ChatMessages } from './chat-messages.js';
@@ -77,7 +78,7 @@ function toolsOf({ tools }: JsonObject, leftOut: LeftOut, provider: string): rea
     if ((type ?? 'custom') !== 'custom') throw untranslatable(path, `the tool ${wordOf(type)}`, provider);
     if (isObject(cached)) leftOut.add('cache_control');
     leftOut.addOthers(others, NONE, 'tools.');
-    const definition = present({ name: textAt(name, `${path}.name`), description, parameters, strict });
+    const definition = present({ name: fittedName(textAt(name, `${path}.name`)), description, parameters, strict });
     return { type: 'function', function: definition };
   });
   return translated.length === 0 ? undefined : translated;
@@ -87,7 +88,10 @@ function toolChoiceOf({ tool_choice: choice }: JsonObject): JsonObject {
   if (!isObject(choice)) return {};
   const { type, name, disable_parallel_tool_use: isSingle } = choice;
   return {
-    tool_choice: type === 'tool' ? { type: 'function', function: { name } } : (CHOICES.get(type) ?? 'auto'),
+    tool_choice:
+      type === 'tool'
+        ? { type: 'function', function: { name: fittedName(textAt(name, 'tool_choice.name')) } }
+        : (CHOICES.get(type) ?? 'auto'),
     ...(isSingle === true ? { parallel_tool_calls: false } : {}),
   };
 }

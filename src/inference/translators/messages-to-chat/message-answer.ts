@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, parseForeignJson, stringOrUndefined } from '../../../common/json/read.js';
 import { readChatUsage, usageMemberOf } from '../../dialects/openai-chat/chat-usage.js';
+import type { OwnNames } from '../fitted-names.js';
 import { errorInstead, invalidAnswer, isErrorAlone } from '../provider-words.js';
 
 /** What of the request its answer depends on. */
@@ -9,6 +10,7 @@ export interface AskedMessage {
   /** Whether the caller takes what the model thinks. */
   readonly thinks: boolean;
   readonly stopSequences: readonly unknown[];
+  readonly ownNames: OwnNames;
 }
 
 const STOP_REASONS: ReadonlyMap<unknown, string> = new Map([
@@ -118,7 +120,12 @@ function toolUseOf(call: unknown, index: number, asked: AskedMessage, reason: un
   const input = inputOf(called['arguments']);
   // An answer that its cap has cut ends in the middle of the arguments.
   if (input === undefined && reason !== 'length') throw invalidAnswer('arguments of a tool call that are not JSON');
-  return { type: 'tool_use', id: toolIdOf(id, index, asked), name: called['name'], input: input ?? {} };
+  return {
+    type: 'tool_use',
+    id: toolIdOf(id, index, asked),
+    name: asked.ownNames.get(called['name']) ?? called['name'],
+    input: input ?? {},
+  };
 }
 
 /** Some servers send an object instead of its text. */

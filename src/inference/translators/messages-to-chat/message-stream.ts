@@ -137,7 +137,7 @@ export class MessageStream implements StreamTranslation {
     if (call.block === undefined) {
       events.push(...this.#closeOpen());
       call.block = this.#nextBlock++;
-      const block = { type: 'tool_use', id: call.id, name, input: {} };
+      const block = { type: 'tool_use', id: call.id, name: this.asked.ownNames.get(name ?? '') ?? name, input: {} };
       events.push({ type: 'content_block_start', index: call.block, content_block: block });
     }
     const partial_json = call.waiting + json;

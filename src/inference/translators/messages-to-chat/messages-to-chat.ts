@@ -1,4 +1,5 @@
 import { isObject } from '../../../common/json/read.js';
+import { ownNamesOf } from '../fitted-names.js';
 import type { Translator } from '../translator.types.js';
 import { toChatRequest } from './chat-request.js';
 import { toMessage } from './message-answer.js';
@@ -15,6 +16,7 @@ export const messagesToChat: Translator = {
       provider: target.provider,
       answerId: target.answerId,
       thinks: isObject(thinking) && thinking['type'] !== 'disabled',
+      ownNames: ownNamesOf(request['tools']),
       stopSequences: Array.isArray(stops) ? stops : [],
     };
     return {

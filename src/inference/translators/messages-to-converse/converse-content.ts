@@ -1,10 +1,19 @@
 import { isObject, type JsonObject, stringOrUndefined } from '../../../common/json/read.js';
-import { type LeftOut, listAt, objectAt, textAt, untranslatable, wordOf } from '../request-parts.js';
+import { fittedName } from '../fitted-names.js';
+import { DONE_BY_PROVIDER, type LeftOut, listAt, objectAt, textAt, untranslatable, wordOf } from '../request-parts.js';
 
 const IMAGE_FORMAT = /^image\/(png|jpeg|gif|webp)$/;
 /** What Converse allows in the name of a document. */
 const NOT_IN_NAME = /[^a-zA-Z0-9 ()[\]-]+/g;
 const MAX_NAME = 100;
+/** Converse wants a turn of the user first, and words beside a document. */
+const BEGINNING = 'The conversation begins with your answer.';
+const SEE_DOCUMENT = 'See the document.';
+
+interface Turn {
+  readonly role: 'user' | 'assistant';
+  readonly content: JsonObject[];
+}
 
 interface ContentOptions {
   readonly provider: string;
@@ -28,7 +37,7 @@ export class ConverseContent {
   /** The members of a request. Converse wants turns that alternate, and instructions in one place. */
   members(system: unknown, messages: unknown): JsonObject {
     const instructions = [...this.#system(system)];
-    const turns: { readonly role: string; readonly content: JsonObject[] }[] = [];
+    const turns: Turn[] = [];
     for (const [index, message] of listAt(messages, 'messages').entries()) {
       const path = `messages.${index}`;
       const { role: given, content } = objectAt(message, path);
@@ -45,12 +54,21 @@ export class ConverseContent {
       if (last?.role === role) last.content.push(...blocks);
       else if (blocks.length > 0) turns.push({ role, content: [...blocks] });
     }
-    return { messages: turns, ...(instructions.length === 0 ? {} : { system: instructions }) };
+    if (turns.length === 0 && instructions.length > 0) return { messages: [{ role: 'user', content: instructions }] };
+    const all = turns[0]?.role === 'assistant' ? [BEGINNING_TURN, ...turns] : turns;
+    return {
+      messages: all.map(({ role, content }) => ({ role, content: withWords(content) })),
+      ...(instructions.length === 0 ? {} : { system: instructions }),
+    };
   }
 
   /** The mark of a cache, behind what is to be kept. */
   markOf(mark: unknown): readonly JsonObject[] {
-    if (!this.options.caches || !isObject(mark)) return [];
+    if (!isObject(mark)) return [];
+    if (!this.options.caches) {
+      this.options.leftOut.add('cache_control');
+      return [];
+    }
     return [{ cachePoint: { type: 'default', ...(mark['ttl'] === '1h' ? { ttl: '1h' } : {}) } }];
   }
 
@@ -88,14 +106,26 @@ export class ConverseContent {
       case 'tool_use':
         return [this.#call(block, path)];
       case 'tool_result':
-        return [this.#result(block, path)];
+        return this.#result(block, path);
       case 'thinking':
         return this.#thought(block, path);
       case 'redacted_thinking':
         return [{ reasoningContent: { redactedContent: textAt(block['data'], `${path}.data`) } }];
+      case 'search_result':
+        return textBlocks(this.#searchResult(block, path));
+      case 'tool_reference':
+        return textBlocks(textAt(block['tool_name'], `${path}.tool_name`));
       default:
-        throw this.#refusal(path, `content of the type ${wordOf(type)}`);
+        if (typeof type !== 'string' || !DONE_BY_PROVIDER.has(type))
+          throw this.#refusal(path, `content of the type ${wordOf(type)}`);
+        this.options.leftOut.add(`messages.content.${type}`);
+        return [];
     }
+  }
+
+  #searchResult({ title, source, content }: JsonObject, path: string): string {
+    const texts = this.#blocks(content, `${path}.content`).map(({ text }) => text);
+    return [title, source, ...texts].filter((text) => typeof text === 'string').join('\n');
   }
 
   #image({ type, media_type: media, data }: JsonObject, path: string): JsonObject {
@@ -105,34 +135,43 @@ export class ConverseContent {
     return { image: { format, source: { bytes: textAt(data, `${path}.data`) } } };
   }
 
-  #document({ source, title }: JsonObject, path: string): JsonObject {
-    const { type, media_type: media, data } = objectAt(source, `${path}.source`);
+  #document({ source, title, context, citations }: JsonObject, path: string): JsonObject {
+    if (isObject(citations) && citations['enabled'] === true) this.options.leftOut.add('messages.content.citations');
     this.#documents += 1;
-    // Names have to differ.
-    const given = (stringOrUndefined(title) ?? 'document').replaceAll(NOT_IN_NAME, ' ').replaceAll(/ {2,}/g, ' ');
-    const name = `${given.slice(0, MAX_NAME)} ${this.#documents}`;
-    const text = `${path}.source.data`;
-    if (type === 'text') {
-      const bytes = Buffer.from(textAt(data, text)).toString('base64');
-      return { document: { format: 'txt', name, source: { bytes } } };
+    const read = this.#documentSource(objectAt(source, `${path}.source`), `${path}.source`);
+    const name = `${documentName(title)} ${this.#documents}`;
+    return { document: { ...read, name, ...(typeof context === 'string' && context !== '' ? { context } : {}) } };
+  }
+
+  #documentSource({ type, media_type: media, data, content }: JsonObject, path: string): JsonObject {
+    if (type === 'text') return textDocument(textAt(data, `${path}.data`));
+    if (type === 'content') {
+      const blocks = this.#blocks(content, `${path}.content`);
+      if (blocks.every(({ text }) => typeof text === 'string'))
+        return textDocument(blocks.map(({ text }) => text).join('\n\n'));
     }
     if (type !== 'base64' || media !== 'application/pdf')
-      throw this.#refusal(`${path}.source`, 'a document that is not in the body as PDF or text');
-    return { document: { format: 'pdf', name, source: { bytes: textAt(data, text) } } };
+      throw this.#refusal(path, 'a document that is not in the body as PDF or text');
+    return { format: 'pdf', source: { bytes: textAt(data, `${path}.data`) } };
   }
 
   #call({ id, name, input }: JsonObject, path: string): JsonObject {
-    const called = textAt(name, `${path}.name`);
+    const called = fittedName(textAt(name, `${path}.name`));
     this.#called.add(called);
-    return { toolUse: { toolUseId: textAt(id, `${path}.id`), name: called, input: input ?? {} } };
+    return { toolUse: { toolUseId: fittedName(textAt(id, `${path}.id`)), name: called, input: input ?? {} } };
   }
 
-  #result({ tool_use_id: id, content, is_error: isError }: JsonObject, path: string): JsonObject {
+  /** The marks of a cache stand behind the result: there are none within. */
+  #result({ tool_use_id: id, content, is_error: isError }: JsonObject, path: string): readonly JsonObject[] {
     const blocks = (content ?? null) === null ? [] : this.#blocks(content, `${path}.content`);
-    // A list without items is refused, and so is an empty text.
-    const said = blocks.length === 0 ? [{ json: {} }] : blocks.filter((block) => block['cachePoint'] === undefined);
-    const status = isError === true ? { status: 'error' } : {};
-    return { toolResult: { toolUseId: textAt(id, `${path}.tool_use_id`), content: said, ...status } };
+    const said = blocks.filter((block) => block['cachePoint'] === undefined);
+    const toolResult = {
+      toolUseId: fittedName(textAt(id, `${path}.tool_use_id`)),
+      // A list without items is refused, and so is an empty text.
+      content: said.length === 0 ? [{ json: {} }] : said,
+      ...(isError === true ? { status: 'error' } : {}),
+    };
+    return [{ toolResult }, ...blocks.filter((block) => block['cachePoint'] !== undefined).slice(-1)];
   }
 
   /** What another model thought has no signature, and would be refused. */
@@ -149,7 +188,26 @@ export class ConverseContent {
   }
 }
 
-/** Empty texts are refused, and say nothing. */
+const BEGINNING_TURN: Turn = { role: 'user', content: [{ text: BEGINNING }] };
+
+/** Texts without a word are refused, and say nothing. */
 function textBlocks(text: string): readonly JsonObject[] {
-  return text === '' ? [] : [{ text }];
+  return text.trim() === '' ? [] : [{ text }];
+}
+
+/** A turn with a document needs a text. */
+function withWords(content: readonly JsonObject[]): readonly JsonObject[] {
+  const hasDocument = content.some(({ document }) => document !== undefined);
+  const hasText = content.some(({ text }) => text !== undefined);
+  return hasDocument && !hasText ? [...content, { text: SEE_DOCUMENT }] : content;
+}
+
+/** One space at a time, and none at the end: a number follows, since names have to differ. */
+function documentName(title: unknown): string {
+  const words = (stringOrUndefined(title) ?? '').replaceAll(NOT_IN_NAME, ' ').replaceAll(/ {2,}/g, ' ');
+  return words.slice(0, MAX_NAME).trim() || 'document';
+}
+
+function textDocument(text: string): JsonObject {
+  return { format: 'txt', source: { bytes: Buffer.from(text).toString('base64') } };
 }

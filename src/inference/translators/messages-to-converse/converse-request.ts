@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../../common/json/read.js';
+import { fittedName } from '../fitted-names.js';
 import { LeftOut, listAt, objectAt, present, textAt, untranslatable, wordOf } from '../request-parts.js';
 import type { TranslationTarget } from '../translator.types.js';
 import { ConverseContent } from './converse-content.js';
@@ -18,6 +19,7 @@ const TRANSLATED: ReadonlySet<string> = new Set([
   'tool_choice',
   'thinking',
   'output_config',
+  'output_format',
   'service_tier',
 ]);
 /** Without them, the request would mean something else. */
@@ -37,9 +39,11 @@ export interface ConverseRequest {
  * A request of Anthropic's Messages API as one of Bedrock's Converse, whose model is not in the body. Sources:
  * https://docs.anthropic.com/en/api/messages and the API reference of Converse, read 2026-11-28.
  */
-export function toConverseRequest(request: JsonObject, { provider, pricedModel }: TranslationTarget): ConverseRequest {
+export function toConverseRequest(request: JsonObject, target: TranslationTarget): ConverseRequest {
+  const { provider, pricedModel } = target;
   for (const name of NEEDED) if ((request[name] ?? null) !== null) throw untranslatable(name, name, provider);
   const isClaude = CLAUDE.test(pricedModel.toLowerCase());
+  const stopSequences = stopsOf(request);
   const leftOut = new LeftOut();
   leftOut.addOthers(request, TRANSLATED);
   const { service_tier: tier } = request;
@@ -51,11 +55,13 @@ export function toConverseRequest(request: JsonObject, { provider, pricedModel }
       maxTokens: request['max_tokens'],
       temperature: request['temperature'],
       topP: request['top_p'],
-      stopSequences: stopsOf(request),
+      stopSequences,
     }),
     toolConfig: toolsOf(request, content, provider, leftOut),
     outputConfig: formatOf(request, leftOut),
-    additionalModelRequestFields: isClaude ? ofClaude(request) : withoutClaude(request, leftOut),
+    additionalModelRequestFields: isClaude ? ofClaude(request, target, leftOut) : withoutClaude(request, leftOut),
+    // Which of the sequences has stopped the model, Converse does not say.
+    additionalModelResponseFieldPaths: isClaude && stopSequences !== undefined ? ['/stop_sequence'] : undefined,
   };
   return { body: present(body), leftOut: leftOut.fields };
 }
@@ -65,24 +71,49 @@ function stopsOf({ stop_sequences: stops }: JsonObject): unknown {
 }
 
 /** What Converse has no place for, under the model's own names. */
-function ofClaude({ thinking, top_k }: JsonObject): JsonObject | undefined {
-  const fields = present({ thinking: isOn(thinking) ? thinking : undefined, top_k });
+function ofClaude(request: JsonObject, { pricedModel, betas = [] }: TranslationTarget, leftOut: LeftOut): unknown {
+  const { thinking, top_k, output_config: config } = request;
+  const effort = isObject(config) ? (config['effort'] ?? undefined) : undefined;
+  const known = betas.filter((beta) => BETAS.test(beta));
+  if (betas.some((beta) => !BETAS.test(beta) && !WITHOUT_EFFECT.test(beta))) leftOut.add('anthropic-beta');
+  if (effort !== undefined && EFFORT_IS_BETA.test(pricedModel)) known.push(EFFORT_BETA);
+  const fields = present({
+    thinking: isOn(thinking) ? thinking : undefined,
+    top_k,
+    output_config: effort === undefined ? undefined : { effort },
+    anthropic_beta: known.length === 0 ? undefined : [...new Set(known)],
+  });
   return Object.keys(fields).length === 0 ? undefined : fields;
 }
 
-function withoutClaude({ thinking, top_k: topK }: JsonObject, leftOut: LeftOut): undefined {
+/** That Bedrock knows and that need no field of their own. Source: its guide to Claude's requests, read 2026-11-28. */
+const BETAS =
+  /^(?:interleaved-thinking|dev-full-thinking|context-1m|output-128k|token-efficient-tools|fine-grained-tool-streaming|effort)-/;
+/** That name the client or what Converse has by default. */
+const WITHOUT_EFFECT = /^(?:claude-code|oauth|prompt-caching|extended-cache-ttl|structured-outputs)-/;
+const EFFORT_BETA = 'effort-2025-11-24';
+const EFFORT_IS_BETA = /opus-4-5/;
+
+function withoutClaude({ thinking, top_k: topK, output_config: config }: JsonObject, leftOut: LeftOut): undefined {
   if (isOn(thinking)) leftOut.add('thinking');
   if ((topK ?? null) !== null) leftOut.add('top_k');
+  if (isObject(config) && (config['effort'] ?? null) !== null) leftOut.add('output_config.effort');
 }
+
+const OF_MODEL: ReadonlySet<string> = new Set(['effort']);
+const NONE: ReadonlySet<string> = new Set();
 
 export function isOn(thinking: unknown): boolean {
   return isObject(thinking) && thinking['type'] !== 'disabled';
 }
 
-function formatOf({ output_config: config }: JsonObject, leftOut: LeftOut): JsonObject | undefined {
-  if (!isObject(config)) return undefined;
-  if ((config['effort'] ?? null) !== null) leftOut.add('output_config.effort');
-  const { format } = config;
+/** `output_format` is the former name of `output_config.format`. */
+function formatOf(
+  { output_config: config, output_format: former }: JsonObject,
+  leftOut: LeftOut,
+): JsonObject | undefined {
+  const { format = former, ...others } = isObject(config) ? config : {};
+  leftOut.addOthers(others, OF_MODEL, 'output_config.');
   if (!isObject(format) || format['type'] !== 'json_schema') return undefined;
   const jsonSchema = { schema: JSON.stringify(format['schema'] ?? {}) };
   return { textFormat: { type: 'json_schema', structure: { jsonSchema } } };
@@ -106,15 +137,17 @@ function toolsOf(
             description,
             input_schema: schema,
             cache_control: mark,
+            ...others
           } = objectAt(tool, path);
           if (type !== 'custom') {
             if (!EXTRA_TOOL.test(wordOf(type))) throw untranslatable(path, `the tool ${wordOf(type)}`, provider);
             leftOut.add('tools');
             return [];
           }
+          leftOut.addOthers(others, NONE, 'tools.');
           const said = typeof description === 'string' && description !== '' ? { description } : {};
           const toolSpec = {
-            name: textAt(name, `${path}.name`),
+            name: fittedName(textAt(name, `${path}.name`)),
             ...said,
             inputSchema: { json: schema ?? { type: 'object' } },
           };
@@ -134,6 +167,6 @@ function toolsOf(
     return called.length === 0 ? undefined : { tools: called };
   }
   if (type === 'any') return { tools, toolChoice: { any: {} } };
-  if (type === 'tool') return { tools, toolChoice: { tool: { name: textAt(name, 'tool_choice.name') } } };
+  if (type === 'tool') return { tools, toolChoice: { tool: { name: fittedName(textAt(name, 'tool_choice.name')) } } };
   return { tools };
 }

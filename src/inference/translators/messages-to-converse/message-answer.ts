@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, stringOrUndefined } from '../../../common/json/read.js';
 import { readConverseUsage } from '../../dialects/bedrock/converse-answer.js';
+import type { OwnNames } from '../fitted-names.js';
 import { errorInstead, invalidAnswer, isErrorAlone } from '../provider-words.js';
 
 /** What of the request its answer depends on. */
@@ -9,6 +10,7 @@ export interface AskedConverse {
   readonly model: unknown;
   /** Whether the caller takes what the model thinks. */
   readonly thinks: boolean;
+  readonly ownNames: OwnNames;
 }
 
 const STOP_REASONS: ReadonlyMap<unknown, string> = new Map([
@@ -18,20 +20,24 @@ const STOP_REASONS: ReadonlyMap<unknown, string> = new Map([
   ['stop_sequence', 'stop_sequence'],
   ['guardrail_intervened', 'refusal'],
   ['content_filtered', 'refusal'],
+  ['refusal', 'refusal'],
   ['model_context_window_exceeded', 'model_context_window_exceeded'],
 ]);
 
 /** An answer of Converse as a message. Sources: as those of the request. */
 export function toMessage(answer: JsonObject, asked: AskedConverse): JsonObject {
   if (isErrorAlone(answer)) throw errorInstead(answer, asked.provider);
-  const { output, stopReason, usage } = answer;
+  const { output, usage } = answer;
   const message = isObject(output) ? output['message'] : undefined;
   if (!isObject(message) || !Array.isArray(message['content'])) throw invalidAnswer('an answer without content');
+  const content = message['content'].filter(isObject).flatMap((block) => blockOf(block, asked));
   return {
     ...messageHead(asked),
-    content: message['content'].filter(isObject).flatMap((block) => blockOf(block, asked)),
-    stop_reason: stopReasonOf(stopReason),
-    stop_sequence: null,
+    content,
+    ...stopOf(
+      answer,
+      content.some(({ type }) => type === 'tool_use'),
+    ),
     usage: toMessageUsage(usage),
   };
 }
@@ -40,8 +46,14 @@ export function messageHead({ answerId, model }: AskedConverse): JsonObject {
   return { id: `msg_${answerId}`, type: 'message', role: 'assistant', model };
 }
 
-export function stopReasonOf(reason: unknown): string {
-  return STOP_REASONS.get(reason) ?? 'end_turn';
+/** Some models end a call of a tool with `end_turn`. The sequence that has stopped a model is among the fields of its own. */
+export function stopOf({ stopReason, additionalModelResponseFields: own }: JsonObject, hasCalls: boolean): JsonObject {
+  const reason = STOP_REASONS.get(stopReason) ?? 'end_turn';
+  const sequence = isObject(own) ? stringOrUndefined(own['stop_sequence']) : undefined;
+  return {
+    stop_reason: hasCalls && reason === 'end_turn' ? 'tool_use' : reason,
+    stop_sequence: reason === 'stop_sequence' ? (sequence ?? null) : null,
+  };
 }
 
 export function toMessageUsage(usage: unknown): JsonObject {
@@ -56,13 +68,13 @@ export function toMessageUsage(usage: unknown): JsonObject {
   };
 }
 
-function blockOf(block: JsonObject, { thinks }: AskedConverse): readonly JsonObject[] {
+function blockOf(block: JsonObject, { thinks, ownNames }: AskedConverse): readonly JsonObject[] {
   const { text, toolUse, reasoningContent: thought, citationsContent: cited } = block;
   if (typeof text === 'string') return text === '' ? [] : [{ type: 'text', text }];
   if (isObject(toolUse)) {
     const { toolUseId: id, name, input } = toolUse;
     if (typeof id !== 'string' || typeof name !== 'string') throw invalidAnswer('a tool call without id and name');
-    return [{ type: 'tool_use', id, name, input: isObject(input) ? input : {} }];
+    return [{ type: 'tool_use', id, name: ownNames.get(name) ?? name, input: isObject(input) ? input : {} }];
   }
   if (isObject(cited) && Array.isArray(cited['content'])) {
     const texts = cited['content'].filter(isObject).map((part) => stringOrUndefined(part['text']) ?? '');

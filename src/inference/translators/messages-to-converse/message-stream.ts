@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, stringOrUndefined } from '../../../common/json/read.js';
 import { brokenOff, errorInstead, invalidAnswer, isErrorAlone } from '../provider-words.js';
 import { STREAM_END, type StreamTranslation } from '../translator.types.js';
-import { type AskedConverse, messageHead, stopReasonOf, toMessageUsage } from './message-answer.js';
+import { type AskedConverse, messageHead, stopOf, toMessageUsage } from './message-answer.js';
 
 /** A block that has begun. */
 interface OpenBlock {
@@ -15,7 +15,9 @@ export class MessageStream implements StreamTranslation {
   /** By Bedrock's index. */
   readonly #open = new Map<unknown, OpenBlock>();
   #blocks = 0;
-  #reason: unknown;
+  #hasCalls = false;
+  /** The event that says why the model has stopped. */
+  #stopped: JsonObject | undefined;
   #isOver = false;
 
   constructor(private readonly asked: AskedConverse) {}
@@ -29,14 +31,14 @@ export class MessageStream implements StreamTranslation {
     if (isObject(delta)) return [...this.#begin(), ...this.#add(delta)];
     if (isObject(stop)) return this.#stop(stop['contentBlockIndex']);
     const { messageStop, metadata } = event;
-    if (isObject(messageStop)) return this.#noteReason(messageStop);
+    if (isObject(messageStop)) return this.#noteStop(messageStop);
     return isObject(metadata) ? this.#finish(metadata['usage']) : [];
   }
 
   end(): readonly JsonObject[] {
     if (this.#isOver) return [];
     // The usage comes last, and may be missing.
-    if (this.#reason === undefined) throw brokenOff();
+    if (this.#stopped === undefined) throw brokenOff();
     return this.#finish(undefined);
   }
 
@@ -52,7 +54,8 @@ export class MessageStream implements StreamTranslation {
     if (!isObject(toolUse)) return [];
     const { toolUseId: id, name } = toolUse;
     if (typeof id !== 'string' || typeof name !== 'string') throw invalidAnswer('a tool call without id and name');
-    return this.#openBlock(at, { type: 'tool_use', id, name, input: {} });
+    this.#hasCalls = true;
+    return this.#openBlock(at, { type: 'tool_use', id, name: this.asked.ownNames.get(name) ?? name, input: {} });
   }
 
   #add({ contentBlockIndex: at, delta }: JsonObject): readonly JsonObject[] {
@@ -106,15 +109,15 @@ export class MessageStream implements StreamTranslation {
     return block === undefined ? [] : [{ type: 'content_block_stop', index: block.index }];
   }
 
-  #noteReason({ stopReason }: JsonObject): readonly JsonObject[] {
-    this.#reason = stopReason ?? 'end_turn';
+  #noteStop(stopped: JsonObject): readonly JsonObject[] {
+    this.#stopped = stopped;
     return [...this.#open.keys()].flatMap((each) => this.#stop(each));
   }
 
   #finish(usage: unknown): readonly JsonObject[] {
-    if (this.#reason === undefined) throw brokenOff();
+    if (this.#stopped === undefined) throw brokenOff();
     this.#isOver = true;
-    const delta = { stop_reason: stopReasonOf(this.#reason), stop_sequence: null };
+    const delta = stopOf(this.#stopped, this.#hasCalls);
     return [...this.#begin(), { type: 'message_delta', delta, usage: toMessageUsage(usage) }, { type: 'message_stop' }];
   }
 }

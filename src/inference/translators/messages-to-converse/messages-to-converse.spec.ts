@@ -42,7 +42,7 @@ describe('a request', () => {
     [
       'a PDF, under a name that Converse allows',
       { type: 'document', title: 'a/b.pdf', source: { type: 'base64', media_type: 'application/pdf', data: 'AA' } },
-      [{ document: { format: 'pdf', name: 'a b pdf 1', source: { bytes: 'AA' } } }],
+      [{ document: { format: 'pdf', name: 'a b pdf 1', source: { bytes: 'AA' } } }, { text: 'See the document.' }],
     ],
     [
       'a call',
@@ -127,7 +127,7 @@ describe('a request', () => {
     [{ mcp_servers: [{}] }, 'mcp_servers'],
     [{ tools: [{ type: 'bash_20250124', name: 'bash' }] }, 'tools.0'],
     [{ messages: [{ role: 'robot', content: 'x' }] }, 'messages.0.role'],
-    [{ messages: [{ role: 'user', content: [{ type: 'search_result' }] }] }, 'messages.0.content.0'],
+    [{ messages: [{ role: 'user', content: [{ type: 'hologram' }] }] }, 'messages.0.content.0'],
     [
       { messages: [{ role: 'user', content: [{ type: 'image', source: { type: 'url', url: 'https://x.test' } }] }] },
       'messages.0.content.0.source',

@@ -1,3 +1,4 @@
+import { ownNamesOf } from '../fitted-names.js';
 import type { Translator } from '../translator.types.js';
 import { isOn, toConverseRequest } from './converse-request.js';
 import { toMessage } from './message-answer.js';
@@ -9,8 +10,14 @@ export const messagesToConverse: Translator = {
   to: 'bedrock-converse',
   callersNames: { 'inferenceConfig.maxTokens': 'max_tokens', toolConfig: 'tools' },
   translate(request, target) {
-    const { provider, answerId } = target;
-    const asked = { provider, answerId, model: request['model'], thinks: isOn(request['thinking']) };
+    const { provider, answerId, takesThoughts = false } = target;
+    const asked = {
+      provider,
+      answerId,
+      model: request['model'],
+      thinks: takesThoughts || isOn(request['thinking']),
+      ownNames: ownNamesOf(request['tools']),
+    };
     return {
       ...toConverseRequest(request, target),
       toAnswer: (answer) => toMessage(answer, asked),

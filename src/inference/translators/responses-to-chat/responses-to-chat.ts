@@ -1,5 +1,6 @@
 import { GatewayError } from '../../../common/errors/gateway.error.js';
 import { isObject, type JsonObject } from '../../../common/json/read.js';
+import type { OwnNames } from '../fitted-names.js';
 import { toChatRequest } from '../messages-to-chat/chat-request.js';
 import { toMessage } from '../messages-to-chat/message-answer.js';
 import { MessageStream } from '../messages-to-chat/message-stream.js';
@@ -10,6 +11,8 @@ import { toResponse } from '../responses-to-messages/response-answer.js';
 import { ResponseStream } from '../responses-to-messages/response-stream.js';
 import type { TranslationTarget, Translation, Translator } from '../translator.types.js';
 
+/** The tools of a response have fitted names as messages. */
+const NO_NAMES: OwnNames = new Map();
 /** Of messages, which have no other place for them, or none at chats. */
 const NOT_FOR_MESSAGES = ['prompt_cache_key', 'user', 'safety_identifier'] as const;
 
@@ -27,7 +30,7 @@ export const responsesToChat: Translator = {
     const cap = request['max_output_tokens'] ?? undefined;
     const chat = inItsWords(target.provider, () => toChatRequest({ ...message.body, max_tokens: cap }, target));
     const { provider, answerId, now } = target;
-    const ofMessage = { provider, answerId, thinks: true, stopSequences: [] };
+    const ofMessage = { provider, answerId, thinks: true, stopSequences: [], ownNames: NO_NAMES };
     const ofResponse = { provider, answerId, now, tools: message.tools, request };
     const wantsJson = wantsJsonObject(request);
     return {

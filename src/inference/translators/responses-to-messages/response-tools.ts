@@ -1,10 +1,7 @@
-import { createHash } from 'node:crypto';
 import { isObject, type JsonObject } from '../../../common/json/read.js';
+import { fittedName } from '../fitted-names.js';
 import { type LeftOut, listAt, objectAt, present, textAt, untranslatable, wordOf } from '../request-parts.js';
 
-/** The longest name that all providers take. */
-const MAX_NAME = 64;
-const HASH_CHARACTERS = 8;
 /** Tools of the provider that a model can do without. */
 const DISPENSABLE = /^(?:web_search|image_generation|tool_search)/;
 const ANY_INPUT = { type: 'object', properties: {} } as const;
@@ -95,11 +92,8 @@ export class ResponseTools {
 
 /** One name for a namespace and a name, the same in each request. */
 export function flatName(name: string, namespace: unknown): string {
-  if (typeof namespace !== 'string' || namespace === '') return name;
-  const whole = namespace.endsWith('__') ? namespace + name : `${namespace}__${name}`;
-  if (whole.length <= MAX_NAME) return whole;
-  const hash = createHash('sha256').update(whole).digest('hex').slice(0, HASH_CHARACTERS);
-  return `${whole.slice(0, MAX_NAME - HASH_CHARACTERS - 1)}_${hash}`;
+  if (typeof namespace !== 'string' || namespace === '') return fittedName(name);
+  return fittedName(namespace.endsWith('__') ? namespace + name : `${namespace}__${name}`);
 }
 
 function descriptionOf({ description, format }: JsonObject): string | undefined {
