@@ -152,6 +152,15 @@ describe('a run under a usage limit', () => {
     expect(await usage(policy)).toEqual([[USED_NANO / NANO, 0]]);
   });
 
+  it('is settled by the answer to its create where that is its end', async () => {
+    const policy = await limit(CAPPED_NANO);
+    account.replyToPost = (run) => json(account.change(run.id, { status: 'completed', usage: USED }));
+    expect((await create()).status).toBe(200);
+    await settled();
+    expect(await usage(policy)).toEqual([[USED_NANO / NANO, 0]]);
+    expect(sent('GET')).toEqual(['/v1/assistants/asst_1']);
+  });
+
   it('that the provider refuses costs nothing', async () => {
     const policy = await limit(CAPPED_NANO);
     account.replyToPost = () => json({ error: { message: 'the thread has an active run' } }, 400);
