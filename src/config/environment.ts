@@ -255,7 +255,7 @@ export function loadConfig(environment: Readonly<Record<string, string | undefin
     [...settingNames()].map((name) => [name, environment[name]]).filter(([, value]) => value?.trim()),
   );
   const config = plainToInstance(AppConfig, given, { exposeDefaultValues: true });
-  const problems = validateSync(config).flatMap((error) => Object.values(error.constraints ?? {}));
+  const problems = validateSync(config).flatMap((error) => Object.values(error.constraints ?? {}).toReversed());
   problems.push(...crossFieldProblems(config));
   if (problems.length > 0) throw new InvalidConfigError(problems);
   return config;

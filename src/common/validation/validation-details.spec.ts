@@ -75,6 +75,12 @@ describe('toValidationError', () => {
     expect(error.message).toBe(`${error.details?.[0]?.message} (and 2 more)`);
   });
 
+  it('says of which type a value has to be before it says its bounds', () => {
+    const messages = errorFor({ ...VALID, conditions: 'model' }).details?.map(({ message }) => message) ?? [];
+    expect(messages.length).toBeGreaterThan(1);
+    expect(messages[0]).toBe('conditions must be an array');
+  });
+
   it('never shows the invalid value', () => {
     const error = errorFor({ credit_limit: 'hunter2', conditions: [{ key: ['hunter2'] }], places: 'hunter2' });
     expect(JSON.stringify(error.details) + error.message).not.toContain('hunter2');

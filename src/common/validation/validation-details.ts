@@ -2,8 +2,10 @@ import type { ValidationError } from 'class-validator';
 import { fieldError, type ErrorDetail, type GatewayError, invalidFields } from '../errors/gateway.error.js';
 import { withoutMark } from './inherited-names.js';
 
-/** The name that class-validator has for the rule. */
+/** The names that class-validator has for rules. */
 const UNKNOWN_FIELD = 'whitelistValidation';
+/** Of a list or an object whose parts have rules. It comes last. */
+const NESTED = 'nestedValidation';
 
 /** All broken rules as one 400: `param` is the first field, nested ones as `conditions.0.key`. */
 export function toValidationError(errors: readonly ValidationError[]): GatewayError {
@@ -29,8 +31,11 @@ function isAbsent({ target, property, constraints = {} }: ValidationError): bool
   return isOfRules && target !== undefined && Reflect.get(target, property) === undefined;
 }
 
+/** As the rules are written: the type of a value comes before its bounds. class-validator has them the other way round. */
 function rulesOf({ constraints, property }: ValidationError, path: string): readonly ErrorDetail[] {
-  return Object.entries(constraints ?? {}).map(([rule, message]) =>
+  const { [NESTED]: nested, ...own } = constraints ?? {};
+  const rules = Object.entries(own).toReversed();
+  return (nested === undefined ? rules : [...rules, [NESTED, nested] as const]).map(([rule, message]) =>
     rule === UNKNOWN_FIELD ? fieldError(path, 'is not a known field') : toDetail(message, property, path),
   );
 }
