@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, parseForeignJson } from '../../common/json/read.js';
-import { textAt, untranslatable } from './request-parts.js';
+import { type LeftOut, textAt, untranslatable } from './request-parts.js';
 
 /** What Anthropic allows in the id of a call. */
 const NOT_IN_ID = /[^a-zA-Z0-9_-]/g;
@@ -16,21 +16,20 @@ interface Turn {
 
 /** Collects the conversation of a message request from parts in the order of another API. */
 export class MessageTurns {
-  readonly #instructions: string[] = [];
+  readonly #instructions: JsonObject[] = [];
   readonly #turns: Turn[] = [];
 
   /** @param ids of calls: `kept`, or as Anthropic allows them */
   constructor(private readonly ids: 'kept' | 'fitted') {}
 
   /** Instructions after an answer become a message of the user: there is one place for them, at the beginning. */
-  instruct(text: string): void {
-    if (this.#turns.some(({ role }) => role === 'assistant')) this.say('user', [{ type: 'text', text }]);
-    else if (text.trim() !== '') this.#instructions.push(text);
+  instruct(blocks: readonly JsonObject[]): void {
+    if (this.#turns.some(({ role }) => role === 'assistant')) this.say('user', blocks);
+    else this.#instructions.push(...blocks.filter(hasWords));
   }
 
-  /** Texts without a word are refused by the API, and say nothing. */
   say(role: Turn['role'], blocks: readonly JsonObject[]): void {
-    const content = blocks.filter(({ text }) => typeof text !== 'string' || text.trim() !== '');
+    const content = blocks.filter(hasWords);
     if (content.length > 0) this.#turnOf(role).content.push(...content);
   }
 
@@ -39,25 +38,39 @@ export class MessageTurns {
   }
 
   /** Results come first in their turn: they have to follow the calls. */
-  answer(id: string, content: readonly JsonObject[] | string): void {
+  answer(id: string, said: readonly JsonObject[] | string, mark: JsonObject = {}): void {
     const turn = this.#turnOf('user');
-    turn.content.splice(turn.results, 0, { type: 'tool_result', tool_use_id: this.#idOf(id), content });
+    const blocks = typeof said === 'string' ? said : said.filter(hasWords);
+    const content = blocks.length === 0 ? '' : blocks;
+    turn.content.splice(turn.results, 0, { type: 'tool_result', tool_use_id: this.#idOf(id), content, ...mark });
     turn.results += 1;
   }
 
-  /** @param caches whether the provider is asked to keep the conversation so far for the next call */
+  /**
+   * Instructions alone are the message of a user: there has to be one.
+   * @param caches whether the provider is asked to keep the conversation so far for the next call, where no block asks for it
+   */
   members(caches: boolean): JsonObject {
-    const system = this.#instructions.join(GAP);
+    if (this.#turns.length === 0) this.say('user', this.#instructions.splice(0));
+    const isMarked = [this.#instructions, ...this.#turns.map(({ content }) => content)].flat().some(hasMark);
+    const marks = caches && !isMarked;
     const lastTurn = this.#turns.at(-1);
     const last = lastTurn?.content.at(-1);
     if (lastTurn !== undefined && last !== undefined) {
       const ended = lastTurn.role === 'assistant' ? withoutSpaceAtEnd(last) : last;
-      lastTurn.content.splice(-1, 1, caches ? { ...ended, ...CACHE } : ended);
+      lastTurn.content.splice(-1, 1, marks ? { ...ended, ...CACHE } : ended);
     }
     return {
-      ...(system === '' ? {} : { system: caches ? [{ type: 'text', text: system, ...CACHE }] : system }),
+      ...this.#system(marks),
       messages: this.#turns.map(({ role, content }) => ({ role, content: plainIfText(content) })),
     };
+  }
+
+  #system(marks: boolean): JsonObject {
+    if (this.#instructions.length === 0) return {};
+    if (this.#instructions.some(hasMark)) return { system: this.#instructions };
+    const text = this.#instructions.map((block) => block['text']).join(GAP);
+    return { system: marks ? [{ type: 'text', text, ...CACHE }] : text };
   }
 
   #idOf(id: string): string {
@@ -73,6 +86,15 @@ export class MessageTurns {
   }
 }
 
+/** Texts without a word are refused by the API, and say nothing. */
+function hasWords({ text }: JsonObject): boolean {
+  return typeof text !== 'string' || text.trim() !== '';
+}
+
+function hasMark({ cache_control: mark }: JsonObject): boolean {
+  return mark !== undefined;
+}
+
 const CACHE = { cache_control: { type: 'ephemeral' } } as const;
 
 /** An address of an image, which may hold its data. */
@@ -81,6 +103,11 @@ export function imageBlock(url: unknown, path: string): JsonObject {
   const [, media_type, data] = DATA_URL.exec(text) ?? [];
   const source = data === undefined ? { type: 'url', url: text } : { type: 'base64', media_type, data };
   return { type: 'image', source };
+}
+
+/** How finely an image is read, the provider decides. */
+export function noteDetail(detail: unknown, field: string, leftOut: LeftOut): void {
+  if (typeof detail === 'string' && detail !== 'auto') leftOut.add(field);
 }
 
 /** A file in the body: PDF data, or text. */
@@ -115,4 +142,17 @@ function plainIfText(content: readonly JsonObject[]): unknown {
   const [only] = content;
   const isPlain = content.length === 1 && only?.['type'] === 'text' && only['cache_control'] === undefined;
   return isPlain ? only['text'] : content;
+}
+
+/** Newer models of Anthropic take a temperature or `top_p`, not both. */
+const TAKES_ONE = /claude-[a-z]+-(?:4-[1-9](?!\d)|[5-9])/;
+
+/** Its temperature ends at 1, that of OpenAI at 2. */
+export function samplingOf({ temperature, top_p }: JsonObject, model: string, leftOut: LeftOut): JsonObject {
+  const isTooHigh = typeof temperature === 'number' && temperature > 1;
+  if (isTooHigh) leftOut.add('temperature');
+  const isOneTooMany = (temperature ?? null) !== null && (top_p ?? null) !== null && TAKES_ONE.test(model);
+  // One is the default.
+  if (isOneTooMany && top_p !== 1) leftOut.add('top_p');
+  return { temperature: isTooHigh ? 1 : temperature, top_p: isOneTooMany ? undefined : top_p };
 }

@@ -42,6 +42,12 @@ export class LeftOut {
   }
 }
 
+/** Of a document, whether its answer is to have some; of a text in an earlier answer, those that it has. */
+export function noteCitations(citations: unknown, leftOut: LeftOut): void {
+  const isAsked = isObject(citations) && citations['enabled'] === true;
+  if (isAsked || (Array.isArray(citations) && citations.length > 0)) leftOut.add('messages.content.citations');
+}
+
 /** The error for a part of a request that has no equivalent, and without which the request would mean something else. */
 export function untranslatable(param: string, what: string, provider: string): GatewayError {
   const message = `${param}: ${what} cannot be translated for ${provider}, which does not speak this API`;

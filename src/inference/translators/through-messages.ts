@@ -1,3 +1,4 @@
+import { GatewayError } from '../../common/errors/gateway.error.js';
 import type { JsonObject } from '../../common/json/read.js';
 import type { STREAM_END, StreamTranslation, Translator } from './translator.types.js';
 
@@ -15,7 +16,10 @@ export function throughMessages(
   caps: readonly string[],
 ): Translator {
   const { to, callersNames: ofSecond } = second;
-  const namedByFirst = (field: string): string => first.callersNames[field] ?? field;
+  const namedByFirst = (field: string): string => {
+    const [head = field, ...rest] = field.split('.');
+    return first.callersNames[field] ?? [first.callersNames[head] ?? head, ...rest].join('.');
+  };
   const renamed = Object.entries(ofSecond).map(([field, known]) => [field, namedByFirst(known)] as const);
   return {
     name,
@@ -24,13 +28,11 @@ export function throughMessages(
     translate(request, target) {
       const one = first.translate(request, target);
       const isCapped = caps.some((cap) => (request[cap] ?? null) !== null);
-      const two = second.translate(isCapped ? one.body : { ...one.body, [CAP]: undefined }, {
-        ...target,
-        takesThoughts: true,
-      });
+      const message = isCapped ? one.body : { ...one.body, [CAP]: undefined };
+      const two = inCallersWords(namedByFirst, () => second.translate(message, { ...target, takesThoughts: true }));
       return {
         body: two.body,
-        leftOut: [...new Set([...one.leftOut, ...two.leftOut])],
+        leftOut: [...new Set([...one.leftOut, ...two.leftOut.map(namedByFirst)])],
         toAnswer: (answer) => one.toAnswer(two.toAnswer(answer)),
         newStream: () => new TwoStreams(two.newStream(), one.newStream()),
       };
@@ -52,5 +54,20 @@ export class TwoStreams implements StreamTranslation {
   end(): readonly JsonObject[] {
     const last = this.first.end().flatMap((made) => this.second.push(made));
     return [...last, ...this.second.end()];
+  }
+}
+
+/** Places within the conversation of a message say nothing to the caller: its own may be others. */
+export function inCallersWords<Result>(nameOf: (field: string) => string, work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof GatewayError) || error.code !== 'unsupported_parameter') throw error;
+    const { param } = error;
+    if (param === null) throw error;
+    const [head = param] = param.split('.');
+    const own = nameOf(head);
+    const message = error.message.replace(param, own);
+    throw new GatewayError('unsupported_parameter', { message, details: [{ param: own, message }] });
   }
 }

@@ -67,6 +67,7 @@ const FORMS: readonly (readonly [string, JsonObject, JsonObject, (readonly strin
     'an image',
     user({ type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA', detail: 'low' } }),
     blocks({ type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } }),
+    ['messages.content.image_url.detail'],
   ],
   [
     'the address of an image',

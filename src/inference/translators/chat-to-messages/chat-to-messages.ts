@@ -8,7 +8,12 @@ import { toMessageRequest } from './message-request.js';
 export const chatToMessages: Translator = {
   name: 'chat-to-messages',
   to: 'anthropic-messages',
-  callersNames: { max_tokens: 'max_completion_tokens' },
+  callersNames: {
+    max_tokens: 'max_completion_tokens',
+    metadata: 'user',
+    output_config: 'response_format',
+    'tool_choice.disable_parallel_tool_use': 'parallel_tool_calls',
+  },
   translate(request, target) {
     const { provider, answerId, now } = target;
     const { stream_options: options } = request;

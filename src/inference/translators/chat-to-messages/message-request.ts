@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../../common/json/read.js';
-import { documentBlock, imageBlock, inputOf, MessageTurns } from '../message-turns.js';
+import { documentBlock, imageBlock, inputOf, MessageTurns, noteDetail, samplingOf } from '../message-turns.js';
 import { LeftOut, listAt, objectAt, present, textAt, untranslatable, wordOf } from '../request-parts.js';
 import type { TranslationTarget } from '../translator.types.js';
 
@@ -13,6 +13,7 @@ const TRANSLATED: ReadonlySet<string> = new Set([
   'stream_options',
   'temperature',
   'top_p',
+  'top_k',
   'stop',
   'n',
   'tools',
@@ -26,11 +27,15 @@ const TRANSLATED: ReadonlySet<string> = new Set([
   'service_tier',
   'modalities',
   'logprobs',
+  'presence_penalty',
+  'frequency_penalty',
 ]);
 /** Without them, the request would mean something else. */
 const NEEDED = ['functions', 'audio', 'web_search_options'] as const;
 /** What the API demands, of a model that is not known. */
 const USUAL_CAP = 32_000;
+/** Of an earlier answer, as its servers and clients call them. */
+const THOUGHTS = ['reasoning_content', 'reasoning', 'reasoning_details', 'thinking_blocks'] as const;
 const ANY_INPUT = { type: 'object', properties: {} } as const;
 
 export interface MessageRequest {
@@ -42,7 +47,10 @@ export interface MessageRequest {
  * A request of OpenAI's Chat Completions API as one of Anthropic's Messages API. Sources:
  * https://platform.openai.com/docs/api-reference/chat/create and https://docs.anthropic.com/en/api/messages, read 2026-11-28.
  */
-export function toMessageRequest(request: JsonObject, { provider, maxOutput }: TranslationTarget): MessageRequest {
+export function toMessageRequest(
+  request: JsonObject,
+  { provider, pricedModel, maxOutput }: TranslationTarget,
+): MessageRequest {
   for (const name of NEEDED) if ((request[name] ?? null) !== null) throw untranslatable(name, name, provider);
   if (typeof request['n'] === 'number' && request['n'] > 1) throw untranslatable('n', 'more than one answer', provider);
   const leftOut = new LeftOut();
@@ -56,9 +64,9 @@ export function toMessageRequest(request: JsonObject, { provider, maxOutput }: T
     ...turns.members(typeof request['prompt_cache_key'] === 'string'),
     max_tokens: request['max_completion_tokens'] ?? request['max_tokens'] ?? maxOutput ?? USUAL_CAP,
     stream: request['stream'],
-    temperature: request['temperature'],
-    top_p: request['top_p'],
-    stop_sequences: stopsOf(request),
+    ...samplingOf(request, pricedModel, leftOut),
+    top_k: request['top_k'],
+    stop_sequences: stopsOf(request, leftOut),
     tools,
     tool_choice: tools === undefined ? undefined : choiceOf(request, provider),
     metadata: userOf(request),
@@ -68,16 +76,22 @@ export function toMessageRequest(request: JsonObject, { provider, maxOutput }: T
 }
 
 /** Fields that have a default, which does nothing here. */
-function noteDefaults({ store, service_tier: tier, logprobs, modalities }: JsonObject, leftOut: LeftOut): void {
+function noteDefaults(request: JsonObject, leftOut: LeftOut): void {
+  const { store, service_tier: tier, logprobs, modalities } = request;
   if (store === true) leftOut.add('store');
   if (logprobs === true) leftOut.add('logprobs');
   if (typeof tier === 'string' && tier !== 'auto' && tier !== 'default') leftOut.add('service_tier');
   if (Array.isArray(modalities) && modalities.some((each) => each !== 'text')) leftOut.add('modalities');
+  for (const name of ['presence_penalty', 'frequency_penalty']) if (request[name]) leftOut.add(name);
 }
 
-function stopsOf({ stop }: JsonObject): unknown {
-  if (typeof stop === 'string') return [stop];
-  return Array.isArray(stop) && stop.length === 0 ? undefined : stop;
+/** A sequence without a word is refused. */
+function stopsOf({ stop }: JsonObject, leftOut: LeftOut): unknown {
+  const given: unknown = typeof stop === 'string' ? [stop] : stop;
+  if (!Array.isArray(given)) return given;
+  const stops = given.filter((each) => typeof each !== 'string' || each.trim() !== '');
+  if (stops.length < given.length) leftOut.add('stop');
+  return stops.length === 0 ? undefined : stops;
 }
 
 function userOf({ safety_identifier: identifier, user }: JsonObject): JsonObject | undefined {
@@ -89,12 +103,12 @@ function toolsOf({ tools }: JsonObject, leftOut: LeftOut, provider: string): rea
   if (tools === undefined || tools === null) return undefined;
   const translated = listAt(tools, 'tools').map((tool, index) => {
     const path = `tools.${index}`;
-    const { type, function: called } = objectAt(tool, path);
+    const { type, function: called, cache_control: mark } = objectAt(tool, path);
     if (type !== 'function') throw untranslatable(path, `the tool ${wordOf(type)}`, provider);
-    const { name, description, parameters, strict } = objectAt(called, `${path}.function`);
+    const { name, description, parameters, strict, cache_control = mark } = objectAt(called, `${path}.function`);
     if (strict === true) leftOut.add('tools.strict');
     const input_schema = isObject(parameters) ? parameters : ANY_INPUT;
-    return present({ name: textAt(name, `${path}.function.name`), description, input_schema });
+    return present({ name: textAt(name, `${path}.function.name`), description, input_schema, cache_control });
   });
   return translated.length === 0 ? undefined : translated;
 }
@@ -136,14 +150,14 @@ class ChatInput {
   }
 
   #message(message: JsonObject, path: string): void {
-    const { role, content, name } = message;
+    const { role, name } = message;
     if ((name ?? null) !== null) this.leftOut.add('messages.name');
     switch (role) {
       case 'system':
       case 'developer':
-        return this.#instruct(content, `${path}.content`);
+        return this.#instruct(message, path);
       case 'user':
-        return this.turns.say('user', this.#blocks(content, `${path}.content`));
+        return this.turns.say('user', this.#content(message, path));
       case 'assistant':
         return this.#answer(message, path);
       case 'tool':
@@ -153,17 +167,27 @@ class ChatInput {
     }
   }
 
-  #instruct(content: unknown, path: string): void {
-    for (const { type, text } of this.#blocks(content, path)) {
-      if (type !== 'text') throw untranslatable(path, 'instructions that are not text', this.provider);
-      this.turns.instruct(textAt(text, path));
-    }
+  #instruct(message: JsonObject, path: string): void {
+    const blocks = this.#content(message, path);
+    if (blocks.some(({ type }) => type !== 'text'))
+      throw untranslatable(`${path}.content`, 'instructions that are not text', this.provider);
+    this.turns.instruct(blocks);
   }
 
-  #answer({ content, refusal, tool_calls: calls, audio, reasoning_content: thought }: JsonObject, path: string): void {
+  /** Clients that know Anthropic mark what is to be cached in a part, or in its message. */
+  #content({ content, cache_control }: JsonObject, path: string): readonly JsonObject[] {
+    const blocks = this.#blocks(content, `${path}.content`);
+    const last = blocks.at(-1);
+    return last === undefined || !isObject(cache_control)
+      ? blocks
+      : [...blocks.slice(0, -1), { ...last, cache_control }];
+  }
+
+  #answer(message: JsonObject, path: string): void {
+    const { content, refusal, tool_calls: calls, audio } = message;
     if ((audio ?? null) !== null) throw untranslatable(`${path}.audio`, 'an earlier sound', this.provider);
-    if ((thought ?? null) !== null) this.leftOut.add('messages.reasoning_content');
-    if ((content ?? null) !== null) this.turns.say('assistant', this.#blocks(content, `${path}.content`));
+    for (const name of THOUGHTS) if ((message[name] ?? null) !== null) this.leftOut.add(`messages.${name}`);
+    if ((content ?? null) !== null) this.turns.say('assistant', this.#content(message, path));
     if (typeof refusal === 'string') this.turns.say('assistant', [{ type: 'text', text: refusal }]);
     if (calls === undefined || calls === null) return;
     for (const [index, call] of listAt(calls, `${path}.tool_calls`).entries()) {
@@ -176,16 +200,18 @@ class ChatInput {
     }
   }
 
-  #result({ tool_call_id: id, content }: JsonObject, path: string): void {
+  #result({ tool_call_id: id, content, cache_control }: JsonObject, path: string): void {
     const said = typeof content === 'string' ? content : this.#blocks(content, `${path}.content`);
-    this.turns.answer(textAt(id, `${path}.tool_call_id`), said);
+    this.turns.answer(textAt(id, `${path}.tool_call_id`), said, isObject(cache_control) ? { cache_control } : {});
   }
 
   #blocks(content: unknown, path: string): readonly JsonObject[] {
     if (typeof content === 'string') return [{ type: 'text', text: content }];
-    return listAt(content, path).map((part, index) =>
-      this.#block(objectAt(part, `${path}.${index}`), `${path}.${index}`),
-    );
+    return listAt(content, path).map((each, index) => {
+      const part = objectAt(each, `${path}.${index}`);
+      const { cache_control } = part;
+      return { ...this.#block(part, `${path}.${index}`), ...(isObject(cache_control) ? { cache_control } : {}) };
+    });
   }
 
   #block(part: JsonObject, path: string): JsonObject {
@@ -196,12 +222,17 @@ class ChatInput {
       case 'refusal':
         return { type: 'text', text: textAt(part['refusal'], `${path}.refusal`) };
       case 'image_url':
-        return imageBlock(objectAt(part['image_url'], `${path}.image_url`)['url'], `${path}.image_url.url`);
+        return this.#image(objectAt(part['image_url'], `${path}.image_url`), `${path}.image_url`);
       case 'file':
         return this.#file(objectAt(part['file'], `${path}.file`), `${path}.file`);
       default:
         throw untranslatable(path, `content of the type ${wordOf(type)}`, this.provider);
     }
+  }
+
+  #image({ url, detail }: JsonObject, path: string): JsonObject {
+    noteDetail(detail, 'messages.content.image_url.detail', this.leftOut);
+    return imageBlock(url, `${path}.url`);
   }
 
   #file({ file_data: data, filename }: JsonObject, path: string): JsonObject {

@@ -1,6 +1,15 @@
-import { isObject, type JsonObject } from '../../../common/json/read.js';
+import type { JsonObject } from '../../../common/json/read.js';
 import { fittedName } from '../fitted-names.js';
-import { type LeftOut, DONE_BY_PROVIDER, listAt, objectAt, textAt, untranslatable, wordOf } from '../request-parts.js';
+import {
+  type LeftOut,
+  DONE_BY_PROVIDER,
+  listAt,
+  noteCitations,
+  objectAt,
+  textAt,
+  untranslatable,
+  wordOf,
+} from '../request-parts.js';
 
 /** Of an assistant's turn, what only the provider that wrote it can read. */
 const OWN_OF_PROVIDER: ReadonlySet<string> = new Set(['thinking', 'redacted_thinking', ...DONE_BY_PROVIDER]);
@@ -75,7 +84,8 @@ export class ChatMessages {
     const calls: JsonObject[] = [];
     for (const [index, block] of this.#blocks(content, path)) {
       const at = `${path}.${index}`;
-      const { type, text, id, name, input = {} } = block;
+      const { type, text, id, name, input = {}, citations } = block;
+      noteCitations(citations, this.leftOut);
       if (type === 'text') texts.push(textAt(text, `${at}.text`));
       else if (type === 'tool_use') calls.push(callOf(textAt(id, `${at}.id`), textAt(name, `${at}.name`), input));
       else if (typeof type === 'string' && OWN_OF_PROVIDER.has(type)) this.leftOut.add(`messages.content.${type}`);
@@ -113,7 +123,7 @@ export class ChatMessages {
   }
 
   #documentParts({ source, title, context, citations }: JsonObject, path: string): readonly JsonObject[] {
-    if (isObject(citations) && citations['enabled'] === true) this.leftOut.add('messages.content.citations');
+    noteCitations(citations, this.leftOut);
     const from = objectAt(source, `${path}.source`);
     const { type, data, content } = from;
     const head = [title, context].flatMap((text) => (typeof text === 'string' ? [{ type: 'text', text }] : []));
@@ -127,7 +137,8 @@ export class ChatMessages {
     return [...head, { type: 'file', file: { filename, file_data } }];
   }
 
-  #searchResult({ title, source, content }: JsonObject, path: string): string {
+  #searchResult({ title, source, content, citations }: JsonObject, path: string): string {
+    noteCitations(citations, this.leftOut);
     const parts = this.#resultParts(content, `${path}.content`).map(({ text }) => text);
     return [title, source, ...parts].filter((text) => typeof text === 'string').join('\n');
   }

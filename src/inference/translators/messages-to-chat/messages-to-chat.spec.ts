@@ -301,6 +301,19 @@ describe('a stream', () => {
   });
 });
 
+it('has names of tools that chats take, and returns those of the caller', () => {
+  const name = 'mcp__documents__'.padEnd(80, 'x');
+  const asked = translation({ tools: [{ name, input_schema: {} }], tool_choice: { type: 'tool', name } });
+  const [fitted = ''] = /mcp__documents__x+_[0-9a-f]{8}/.exec(JSON.stringify(asked.body)) ?? [];
+  expect(fitted).toHaveLength(64);
+  expect(JSON.stringify(asked.body)).not.toContain(name);
+  const calls = [{ index: 0, id: 'c', function: { name: fitted, arguments: '{}' } }];
+  const answer = asked.toAnswer({ choices: [{ message: { tool_calls: calls } }] });
+  expect(answer['content']).toEqual([{ type: 'tool_use', id: 'c', name, input: {} }]);
+  const given = chunk({ tool_calls: calls }) + ending('tool_calls') + DONE;
+  expect(callsIn(translatedEvents(asked, given))).toEqual([['c', name, '{}']]);
+});
+
 describe('a stream without bounds', () => {
   const piece = (call: JsonObject): JsonObject => ({ choices: [{ index: 0, delta: { tool_calls: [call] } }] });
   const invalid = expect.objectContaining({ code: 'provider_invalid_response' });

@@ -1,6 +1,15 @@
 import { isObject, type JsonObject, stringOrUndefined } from '../../../common/json/read.js';
 import { fittedName } from '../fitted-names.js';
-import { DONE_BY_PROVIDER, type LeftOut, listAt, objectAt, textAt, untranslatable, wordOf } from '../request-parts.js';
+import {
+  DONE_BY_PROVIDER,
+  type LeftOut,
+  listAt,
+  noteCitations,
+  objectAt,
+  textAt,
+  untranslatable,
+  wordOf,
+} from '../request-parts.js';
 
 const IMAGE_FORMAT = /^image\/(png|jpeg|gif|webp)$/;
 /** What Converse allows in the name of a document. */
@@ -98,6 +107,7 @@ export class ConverseContent {
     const { type } = block;
     switch (type) {
       case 'text':
+        noteCitations(block['citations'], this.options.leftOut);
         return textBlocks(textAt(block['text'], `${path}.text`));
       case 'image':
         return [this.#image(objectAt(block['source'], `${path}.source`), `${path}.source`)];
@@ -123,7 +133,8 @@ export class ConverseContent {
     }
   }
 
-  #searchResult({ title, source, content }: JsonObject, path: string): string {
+  #searchResult({ title, source, content, citations }: JsonObject, path: string): string {
+    noteCitations(citations, this.options.leftOut);
     const texts = this.#blocks(content, `${path}.content`).map(({ text }) => text);
     return [title, source, ...texts].filter((text) => typeof text === 'string').join('\n');
   }
@@ -136,7 +147,7 @@ export class ConverseContent {
   }
 
   #document({ source, title, context, citations }: JsonObject, path: string): JsonObject {
-    if (isObject(citations) && citations['enabled'] === true) this.options.leftOut.add('messages.content.citations');
+    noteCitations(citations, this.options.leftOut);
     this.#documents += 1;
     const read = this.#documentSource(objectAt(source, `${path}.source`), `${path}.source`);
     const name = `${documentName(title)} ${this.#documents}`;

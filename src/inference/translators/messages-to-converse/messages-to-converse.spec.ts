@@ -111,6 +111,49 @@ describe('a request', () => {
     expect(leftOutOf({ thinking, top_k: 5 })).toEqual(['thinking', 'top_k']);
   });
 
+  it('gives Claude the betas that Bedrock knows, and names the others', () => {
+    const withBetas = (betas: readonly string[], pricedModel = CLAUDE.pricedModel): readonly unknown[] => {
+      const { body, leftOut } = messagesToConverse.translate(
+        { ...BASE, output_config: { effort: 'low' } },
+        { ...CLAUDE, pricedModel, betas },
+      );
+      return [body['additionalModelRequestFields'], leftOut];
+    };
+    const output_config = { effort: 'low' };
+    const known = 'interleaved-thinking-2025-05-14';
+    expect(withBetas([known, 'claude-code-20250219'])).toEqual([{ output_config, anthropic_beta: [known] }, []]);
+    expect(withBetas(['skills-2025-10-02'])).toEqual([{ output_config }, ['anthropic-beta']]);
+    expect(withBetas([], 'anthropic.claude-opus-4-5')).toEqual([
+      { output_config, anthropic_beta: ['effort-2025-11-24'] },
+      [],
+    ]);
+    expect(withBetas([known], 'amazon.nova-pro-v1:0')).toEqual([undefined, ['output_config.effort']]);
+  });
+
+  it('has names that Converse takes, and returns those of the caller', () => {
+    const name = 'mcp__documents__'.padEnd(80, 'x');
+    const translation = messagesToConverse.translate({ ...BASE, tools: [{ name, input_schema: {} }] }, TARGET);
+    const [fitted = ''] = /mcp__documents__x+_[0-9a-f]{8}/.exec(JSON.stringify(translation.body)) ?? [];
+    expect(fitted).toHaveLength(64);
+    const toolUse = { toolUseId: 't', name: fitted };
+    const answer = translation.toAnswer({ output: { message: { content: [{ toolUse }] } } });
+    expect(answer['content']).toEqual([{ type: 'tool_use', id: 't', name, input: {} }]);
+    const [, begun] = translation.newStream().push({ contentBlockStart: { contentBlockIndex: 0, start: { toolUse } } });
+    expect(begun).toMatchObject({ content_block: { name } });
+  });
+
+  it('names the sequence that has stopped Claude', () => {
+    const translation = messagesToConverse.translate({ ...BASE, stop_sequences: ['END'] }, CLAUDE);
+    expect(translation.body['additionalModelResponseFieldPaths']).toEqual(['/stop_sequence']);
+    const stopped = { stopReason: 'stop_sequence', additionalModelResponseFields: { stop_sequence: 'END' } };
+    expect(translation.toAnswer({ ...stopped, output: { message: { content: [] } } })).toMatchObject({
+      stop_reason: 'stop_sequence',
+      stop_sequence: 'END',
+    });
+    const last = [{ messageStop: stopped }, { metadata: {} }].map(line).join('');
+    expect(translatedEvents(translation, last).at(-2)).toMatchObject({ delta: { stop_sequence: 'END' } });
+  });
+
   it('names what has no equivalent', () => {
     const thought = { type: 'thinking', thinking: 'hm', signature: '' };
     const messages = [{ role: 'assistant', content: [thought] }];

@@ -1,14 +1,13 @@
-import { GatewayError } from '../../../common/errors/gateway.error.js';
 import { isObject, type JsonObject } from '../../../common/json/read.js';
 import type { OwnNames } from '../fitted-names.js';
 import { toChatRequest } from '../messages-to-chat/chat-request.js';
 import { toMessage } from '../messages-to-chat/message-answer.js';
 import { MessageStream } from '../messages-to-chat/message-stream.js';
-import { TwoStreams } from '../through-messages.js';
-import { untranslatable } from '../request-parts.js';
+import { inCallersWords, TwoStreams } from '../through-messages.js';
 import { toMessageRequest } from '../responses-to-messages/message-request.js';
 import { toResponse } from '../responses-to-messages/response-answer.js';
 import { ResponseStream } from '../responses-to-messages/response-stream.js';
+import { present } from '../request-parts.js';
 import type { TranslationTarget, Translation, Translator } from '../translator.types.js';
 
 /** The tools of a response have fitted names as messages. */
@@ -27,17 +26,19 @@ export const responsesToChat: Translator = {
   translate(request: JsonObject, target: TranslationTarget): Translation {
     const without = Object.fromEntries(Object.entries(request).filter(([name]) => !isForMessages(name)));
     const message = toMessageRequest(without, target, 'kept');
-    const cap = request['max_output_tokens'] ?? undefined;
-    const chat = inItsWords(target.provider, () => toChatRequest({ ...message.body, max_tokens: cap }, target));
+    // Messages have other bounds for them.
+    const { max_output_tokens: cap, temperature, top_p } = request;
+    const own = { max_tokens: cap ?? undefined, temperature, top_p };
+    const chat = inCallersWords(callersName, () => toChatRequest({ ...message.body, ...own }, target));
     const { provider, answerId, now } = target;
     const ofMessage = { provider, answerId, thinks: true, stopSequences: [], ownNames: NO_NAMES };
     const ofResponse = { provider, answerId, now, tools: message.tools, request };
     const wantsJson = wantsJsonObject(request);
     return {
-      body: wantsJson ? { ...chat.body, response_format: { type: 'json_object' } } : chat.body,
+      body: { ...chat.body, ...formatOf(request) },
       leftOut: [
         ...NOT_FOR_MESSAGES.filter((name) => (request[name] ?? null) !== null),
-        ...message.leftOut.filter((field) => !(wantsJson && field === 'text.format')),
+        ...message.leftOut.filter((field) => !(wantsJson && field === 'text.format') && !(field in own)),
         ...chat.leftOut.map((field) => field.replace(/^messages\./, 'input.')),
       ],
       toAnswer: (answer) => toResponse(toMessage(answer, ofMessage), ofResponse),
@@ -46,20 +47,23 @@ export const responsesToChat: Translator = {
   },
 };
 
+function callersName(field: string): string {
+  return field === 'messages' ? 'input' : field;
+}
+
 function isForMessages(name: string): boolean {
   return NOT_FOR_MESSAGES.some((known) => known === name);
 }
 
-function wantsJsonObject({ text }: JsonObject): boolean {
-  return isObject(text) && isObject(text['format']) && text['format']['type'] === 'json_object';
+/** A chat has all of it, messages do not. */
+function formatOf({ text }: JsonObject): JsonObject {
+  const format = isObject(text) ? text['format'] : undefined;
+  if (!isObject(format) || format['type'] === 'text') return {};
+  const { type, name, description, schema, strict } = format;
+  if (type !== 'json_schema') return { response_format: { type } };
+  return { response_format: { type, json_schema: present({ name, description, schema, strict }) } };
 }
 
-/** The path of a message says nothing to the caller of a response. */
-function inItsWords<Result>(provider: string, work: () => Result): Result {
-  try {
-    return work();
-  } catch (error) {
-    if (!(error instanceof GatewayError) || error.code !== 'unsupported_parameter') throw error;
-    throw untranslatable('input', 'a part of the conversation (a file at another address)', provider);
-  }
+function wantsJsonObject({ text }: JsonObject): boolean {
+  return isObject(text) && isObject(text['format']) && text['format']['type'] === 'json_object';
 }

@@ -90,6 +90,7 @@ const FORMS: readonly (readonly [string, JsonObject, JsonObject, (readonly strin
     'the address of an image',
     user({ type: 'input_image', detail: 'low', image_url: 'https://x.test/a.png' }),
     blocks({ type: 'image', source: { type: 'url', url: 'https://x.test/a.png' } }),
+    ['input.content.detail'],
   ],
   [
     'a PDF',

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../../common/json/read.js';
-import { documentBlock, imageBlock, inputOf, MessageTurns } from '../message-turns.js';
+import { documentBlock, imageBlock, inputOf, MessageTurns, noteDetail, samplingOf } from '../message-turns.js';
 import { LeftOut, listAt, objectAt, present, textAt, untranslatable, wordOf } from '../request-parts.js';
 import type { TranslationTarget } from '../translator.types.js';
 import { flatName, ResponseTools } from './response-tools.js';
@@ -49,7 +49,7 @@ export interface MessageRequest {
  */
 export function toMessageRequest(
   request: JsonObject,
-  { provider, maxOutput }: TranslationTarget,
+  { provider, pricedModel, maxOutput }: TranslationTarget,
   ids: 'kept' | 'fitted' = 'fitted',
 ): MessageRequest {
   for (const name of KEPT) if ((request[name] ?? null) !== null) throw untranslatable(name, name, provider);
@@ -59,15 +59,15 @@ export function toMessageRequest(
   noteDefaults(request, leftOut);
   const tools = new ResponseTools(request['tools'], leftOut, provider);
   const turns = new MessageTurns(ids);
-  if ((request['instructions'] ?? null) !== null) turns.instruct(textAt(request['instructions'], 'instructions'));
+  if ((request['instructions'] ?? null) !== null)
+    turns.instruct([{ type: 'text', text: textAt(request['instructions'], 'instructions') }]);
   new ResponseInput(turns, leftOut, provider).read(request['input']);
   const body = {
     model: request['model'],
     ...turns.members(typeof request['prompt_cache_key'] === 'string'),
     max_tokens: request['max_output_tokens'] ?? maxOutput ?? USUAL_CAP,
     stream: request['stream'],
-    temperature: request['temperature'],
-    top_p: request['top_p'],
+    ...samplingOf(request, pricedModel, leftOut),
     tools: tools.definitions.length === 0 ? undefined : tools.definitions,
     ...tools.choiceOf(request),
     metadata: userOf(request),
@@ -152,10 +152,9 @@ class ResponseInput {
     if (role === 'user' || role === 'assistant') return this.turns.say(role, blocks);
     if (role !== 'system' && role !== 'developer')
       throw untranslatable(`${path}.role`, `the role ${wordOf(role)}`, this.provider);
-    for (const { type, text } of blocks) {
-      if (type !== 'text') throw untranslatable(`${path}.content`, 'instructions that are not text', this.provider);
-      this.turns.instruct(textAt(text, `${path}.content`));
-    }
+    if (blocks.some(({ type }) => type !== 'text'))
+      throw untranslatable(`${path}.content`, 'instructions that are not text', this.provider);
+    this.turns.instruct(blocks);
   }
 
   #blocks(content: unknown, path: string): readonly JsonObject[] {
@@ -174,6 +173,7 @@ class ResponseInput {
       case 'refusal':
         return { type: 'text', text: textAt(part['refusal'], `${path}.refusal`) };
       case 'input_image':
+        noteDetail(part['detail'], 'input.content.detail', this.leftOut);
         if ((part['image_url'] ?? null) === null) throw untranslatable(path, 'a stored image', this.provider);
         return imageBlock(part['image_url'], `${path}.image_url`);
       case 'input_file':

@@ -65,6 +65,7 @@ export class ResponseTools {
     const { type, strict } = tool;
     if (type === 'namespace') {
       const name = textAt(tool['name'], `${path}.name`);
+      if (tool['description']) this.leftOut.add('tools.namespace.description');
       const list = listAt(tool['tools'], `${path}.tools`);
       return list.flatMap((each, index) =>
         this.#toolsOf(objectAt(each, `${path}.tools.${index}`), `${path}.tools.${index}`, name),

@@ -8,7 +8,13 @@ import { ResponseStream } from './response-stream.js';
 export const responsesToMessages: Translator = {
   name: 'responses-to-messages',
   to: 'anthropic-messages',
-  callersNames: { max_tokens: 'max_output_tokens', messages: 'input' },
+  callersNames: {
+    max_tokens: 'max_output_tokens',
+    messages: 'input',
+    metadata: 'user',
+    output_config: 'text',
+    'tool_choice.disable_parallel_tool_use': 'parallel_tool_calls',
+  },
   translate(request: JsonObject, target: TranslationTarget): Translation {
     const { body, leftOut, tools } = toMessageRequest(request, target);
     const asked = { provider: target.provider, answerId: target.answerId, now: target.now, tools, request };
