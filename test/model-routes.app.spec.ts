@@ -311,6 +311,14 @@ describe('the list of models', () => {
     expect(idsOf(await gateway.admin.as(only).get('/v1/models'))).toContain(`@${local}/Llama3.2:1b`);
   });
 
+  it('has no model that the gateway cannot call: of Cohere the rerankers alone', async () => {
+    const cohere = await gateway.virtualKey('cohere');
+    const key = gateway.admin.as(await keyOf({ level: 'organisation', allowed_virtual_keys: [cohere] }));
+    const names = ['rerank-english-v3.0', 'rerank-multilingual-v3.0', 'rerank-v3.5'];
+    expect(new Set(idsOf(await key.get('/v1/models')))).toEqual(new Set(names.map((name) => `@${cohere}/${name}`)));
+    expect((await key.get(`/v1/models/${encodeURIComponent(`@${cohere}/command-a-03-2025`)}`)).status).toBe(404);
+  });
+
   it('is paged as Anthropic does, and read by the SDK of OpenAI', async () => {
     const key = await keyOf({ level: 'organisation' });
     const client = gateway.admin.as(key);

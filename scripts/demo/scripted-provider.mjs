@@ -26,7 +26,11 @@ const BREAKING_MODEL = 'breaks-off';
 export async function startScriptedProvider({ pauseMs = 0, otherwise = nothingHere } = {}) {
   const calls = [];
   const server = createServer((request, response) => {
-    reply(request, response).catch(() => response.destroy());
+    reply(request, response).catch(() => {
+      if (response.headersSent) return response.destroy();
+      const { status, json } = refusal(400, { message: 'The request is not one of this API.' });
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(json));
+    });
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -5,9 +5,10 @@ import { GatewayError, invalidField } from '../../common/errors/gateway.error.js
 import { Clock } from '../../common/time/clock.js';
 import { toUnixSeconds } from '../../common/time/unix-time.js';
 import { ModelRouteCache } from '../../model-routes/model-route.cache.js';
-import type { ProviderSlug } from '../../upstream/providers/provider.types.js';
+import { ProviderRegistry } from '../../upstream/providers/provider.registry.js';
+import type { Provider } from '../../upstream/providers/provider.types.js';
 import { foldModel } from '../../usage/model-names.js';
-import { knownModels } from '../../usage/models/model-catalogue.js';
+import { knownModels, modelFacts } from '../../usage/models/model-catalogue.js';
 import { VirtualKeyStore } from '../../virtual-keys/virtual-key.store.js';
 import { mayUse, mayUseModel } from '../../model-routes/model-access.js';
 import type { ModelsQuery } from './models.query.js';
@@ -24,6 +25,7 @@ export class ModelsService {
   constructor(
     private readonly routes: ModelRouteCache,
     private readonly virtualKeys: VirtualKeyStore,
+    private readonly providers: ProviderRegistry,
     private readonly clock: Clock,
   ) {}
 
@@ -49,7 +51,10 @@ export class ModelsService {
     const now = this.clock.now();
     const { allowedVirtualKeys, defaultVirtualKeyId } = principal.providerAccess ?? {};
     const found = await this.virtualKeys.listForUse(principal, allowedVirtualKeys ?? undefined, now, MAX_VIRTUAL_KEYS);
-    const keys = found.map(({ id, slug, provider }) => ({ id, slug, provider: { slug: provider } }));
+    const keys = found.flatMap(({ id, slug, provider: name }) => {
+      const provider = this.providers.find(name);
+      return provider === undefined ? [] : [{ id, slug, provider }];
+    });
     const visible = await this.routes.visibleTo(principal, now.getTime());
     const routes = visible
       .filter(({ name, targets }) =>
@@ -77,7 +82,7 @@ export class ModelsService {
 
 interface ListedKey {
   readonly slug: string;
-  readonly provider: { readonly slug: ProviderSlug };
+  readonly provider: Pick<Provider, 'slug' | 'dialects'>;
 }
 
 /**
@@ -85,12 +90,19 @@ interface ListedKey {
  * @param takesPlainNames whether a name without a virtual key can only mean this one
  */
 function modelsOf(principal: Principal, key: ListedKey, takesPlainNames: boolean): readonly string[] {
-  const known = knownModels(key.provider.slug).filter((model) => mayUseModel(principal, key, model));
+  const known = knownModels(key.provider.slug).filter(
+    (model) => isOffered(key.provider, model) && mayUseModel(principal, key, model),
+  );
   const named = exactModels(principal.providerAccess?.allowedModels ?? [])
     .filter(({ slug }) => (slug === undefined ? takesPlainNames : slug === key.slug))
     .map(({ model }) => model);
   const catalogue = new Set(known);
   return [...named.filter((model) => !catalogue.has(foldModel(model))), ...known];
+}
+
+/** Of providers that speak no dialect of models that write, such as Cohere, the gateway offers the rerankers alone. */
+function isOffered({ slug, dialects }: ListedKey['provider'], model: string): boolean {
+  return dialects !== undefined || modelFacts(slug, model)?.maxOutput === 0;
 }
 
 function modelOf(id: string, owner: string, createdAt = UNKNOWN_DATE): ModelResponse {

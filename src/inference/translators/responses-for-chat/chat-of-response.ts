@@ -47,7 +47,7 @@ export function headOfResponse(
   object: string,
   asked: AskedChat,
 ): JsonObject {
-  const own = stringOrUndefined(id)?.replace(/^resp_/, '');
+  const own = stringOrUndefined(id)?.replace(/^resp_(?:chatcmpl-)?/, '');
   return chatHead({ id: own, model }, object, { ...asked, now: numberOrUndefined(at) ?? asked.now });
 }
 
