@@ -54,6 +54,11 @@ export function untranslatable(param: string, what: string, provider: string): G
   return new GatewayError('unsupported_parameter', { message, details: [{ param, message }] });
 }
 
+/** The input of a tool: Anthropic and Bedrock want its type to be said, OpenAI does not. */
+export function inputSchema(parameters: unknown): JsonObject {
+  return isObject(parameters) ? { type: 'object', ...parameters } : { type: 'object', properties: {} };
+}
+
 export function listAt(value: unknown, path: string): readonly unknown[] {
   if (!Array.isArray(value)) throw invalidField(path, 'must be a list');
   return value;

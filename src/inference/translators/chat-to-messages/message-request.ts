@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../../common/json/read.js';
 import { documentBlock, imageBlock, inputOf, MessageTurns, noteDetail, samplingOf } from '../message-turns.js';
-import { LeftOut, listAt, objectAt, present, textAt, untranslatable, wordOf } from '../request-parts.js';
+import { inputSchema, LeftOut, listAt, objectAt, present, textAt, untranslatable, wordOf } from '../request-parts.js';
 import type { TranslationTarget } from '../translator.types.js';
 
 /** That are translated, or that do nothing where they are left out. */
@@ -36,7 +36,6 @@ const NEEDED = ['functions', 'audio', 'web_search_options'] as const;
 const USUAL_CAP = 32_000;
 /** Of an earlier answer, as its servers and clients call them. */
 const THOUGHTS = ['reasoning_content', 'reasoning', 'reasoning_details', 'thinking_blocks'] as const;
-const ANY_INPUT = { type: 'object', properties: {} } as const;
 
 export interface MessageRequest {
   readonly body: JsonObject;
@@ -107,7 +106,7 @@ function toolsOf({ tools }: JsonObject, leftOut: LeftOut, provider: string): rea
     if (type !== 'function') throw untranslatable(path, `the tool ${wordOf(type)}`, provider);
     const { name, description, parameters, strict, cache_control = mark } = objectAt(called, `${path}.function`);
     if (strict === true) leftOut.add('tools.strict');
-    const input_schema = isObject(parameters) ? parameters : ANY_INPUT;
+    const input_schema = inputSchema(parameters);
     return present({ name: textAt(name, `${path}.function.name`), description, input_schema, cache_control });
   });
   return translated.length === 0 ? undefined : translated;

@@ -13,7 +13,7 @@ import {
 
 /** Of an assistant's turn, what only the provider that wrote it can read. */
 const OWN_OF_PROVIDER: ReadonlySet<string> = new Set(['thinking', 'redacted_thinking', ...DONE_BY_PROVIDER]);
-const IMAGES_FOLLOW = 'The images of this result follow in the next message.';
+const REST_FOLLOWS = 'The images and files of this result follow in the next message.';
 /** Between the blocks of a text that becomes one string. */
 const GAP = '\n\n';
 
@@ -67,7 +67,7 @@ export class ChatMessages {
     const parts = this.#resultParts(content, `${path}.content`);
     const images = parts.filter(({ type }) => type !== 'text');
     const texts = parts.flatMap(({ text }) => (typeof text === 'string' ? [text] : []));
-    const text = texts.length === 0 && images.length > 0 ? IMAGES_FOLLOW : texts.join('\n');
+    const text = texts.length === 0 && images.length > 0 ? REST_FOLLOWS : texts.join('\n');
     // A chat has no other sign for it.
     return { text: isError === true && !/^error/i.test(text) ? `Error: ${text}` : text, images };
   }

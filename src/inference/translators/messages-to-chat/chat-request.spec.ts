@@ -182,7 +182,7 @@ const FORMS: readonly (readonly [string, JsonObject, JsonObject, (readonly strin
       messages: [
         ASK,
         { role: 'assistant', content: null, tool_calls: [CHAT_CALL] },
-        tool('The images of this result follow in the next message.'),
+        tool('The images and files of this result follow in the next message.'),
         { role: 'user', content: [CHAT_PNG] },
       ],
     },

@@ -92,7 +92,8 @@ export class ConverseContent {
   }
 
   #marked(blocks: readonly JsonObject[], mark: unknown): readonly JsonObject[] {
-    return blocks.length === 0 ? [] : [...blocks, ...this.markOf(mark)];
+    const isMarked = blocks.at(-1)?.['cachePoint'] !== undefined;
+    return blocks.length === 0 || isMarked ? blocks : [...blocks, ...this.markOf(mark)];
   }
 
   #blocks(content: unknown, path: string): readonly JsonObject[] {

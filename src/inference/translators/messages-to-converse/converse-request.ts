@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from '../../../common/json/read.js';
-import { fittedName } from '../fitted-names.js';
-import { LeftOut, listAt, objectAt, present, textAt, untranslatable, wordOf } from '../request-parts.js';
+import { LeftOut, present, untranslatable } from '../request-parts.js';
 import type { TranslationTarget } from '../translator.types.js';
 import { ConverseContent } from './converse-content.js';
+import { toolsOf } from './converse-tools.js';
 
 /** That are translated, or that do nothing where they are left out. */
 const TRANSLATED: ReadonlySet<string> = new Set([
@@ -24,8 +24,6 @@ const TRANSLATED: ReadonlySet<string> = new Set([
 ]);
 /** Without them, the request would mean something else. */
 const NEEDED = ['mcp_servers', 'container'] as const;
-/** Tools of the provider that a model can do without. */
-const EXTRA_TOOL = /^(?:web_search|web_fetch|code_execution|tool_search)_/;
 /** Its models take fields and marks of Anthropic's API. */
 const CLAUDE = /(?:^|[./])anthropic\./;
 
@@ -57,7 +55,7 @@ export function toConverseRequest(request: JsonObject, target: TranslationTarget
       topP: request['top_p'],
       stopSequences,
     }),
-    toolConfig: toolsOf(request, content, provider, leftOut),
+    toolConfig: toolsOf(request, content, { provider, leftOut }),
     outputConfig: formatOf(request, leftOut),
     additionalModelRequestFields: isClaude ? ofClaude(request, target, leftOut) : withoutClaude(request, leftOut),
     // Which of the sequences has stopped the model, Converse does not say.
@@ -101,7 +99,6 @@ function withoutClaude({ thinking, top_k: topK, output_config: config }: JsonObj
 }
 
 const OF_MODEL: ReadonlySet<string> = new Set(['effort']);
-const NONE: ReadonlySet<string> = new Set();
 
 export function isOn(thinking: unknown): boolean {
   return isObject(thinking) && thinking['type'] !== 'disabled';
@@ -117,56 +114,4 @@ function formatOf(
   if (!isObject(format) || format['type'] !== 'json_schema') return undefined;
   const jsonSchema = { schema: JSON.stringify(format['schema'] ?? {}) };
   return { textFormat: { type: 'json_schema', structure: { jsonSchema } } };
-}
-
-/** Converse wants the definitions of all tools that the conversation has called. */
-function toolsOf(
-  { tools: given, tool_choice: choice }: JsonObject,
-  content: ConverseContent,
-  provider: string,
-  leftOut: LeftOut,
-): JsonObject | undefined {
-  const tools =
-    (given ?? null) === null
-      ? []
-      : listAt(given, 'tools').flatMap((tool, index) => {
-          const path = `tools.${index}`;
-          const {
-            type = 'custom',
-            name,
-            description,
-            input_schema: schema,
-            cache_control: mark,
-            ...others
-          } = objectAt(tool, path);
-          if (type !== 'custom') {
-            if (!EXTRA_TOOL.test(wordOf(type))) throw untranslatable(path, `the tool ${wordOf(type)}`, provider);
-            leftOut.add('tools');
-            return [];
-          }
-          leftOut.addOthers(others, NONE, 'tools.');
-          const said = typeof description === 'string' && description !== '' ? { description } : {};
-          const toolSpec = {
-            name: fittedName(textAt(name, `${path}.name`)),
-            ...said,
-            inputSchema: { json: schema ?? { type: 'object' } },
-          };
-          return [{ toolSpec }, ...content.markOf(mark)];
-        });
-  const { type, name, disable_parallel_tool_use: isSingle } = isObject(choice) ? choice : {};
-  if (isSingle === true) leftOut.add('tool_choice.disable_parallel_tool_use');
-  if (type === 'none') {
-    if (content.calledTools.length > 0)
-      throw untranslatable('tool_choice', 'the choice none after calls of tools', provider);
-    return undefined;
-  }
-  if (tools.length === 0) {
-    const called = content.calledTools.map((each) => ({
-      toolSpec: { name: each, inputSchema: { json: { type: 'object' } } },
-    }));
-    return called.length === 0 ? undefined : { tools: called };
-  }
-  if (type === 'any') return { tools, toolChoice: { any: {} } };
-  if (type === 'tool') return { tools, toolChoice: { tool: { name: fittedName(textAt(name, 'tool_choice.name')) } } };
-  return { tools };
 }

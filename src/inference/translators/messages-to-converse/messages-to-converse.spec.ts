@@ -8,6 +8,7 @@ import { messagesToConverse } from './messages-to-converse.js';
 const BASE = { model: 'm', max_tokens: 100, messages: [{ role: 'user', content: 'Hi' }] };
 const CLAUDE = { ...TARGET, pricedModel: 'us.anthropic.claude-sonnet-4-6' };
 const MARK = { cache_control: { type: 'ephemeral' } };
+const SEARCH = { type: 'web_search_20250305', name: 'web_search' };
 const USAGE = { inputTokens: 9, outputTokens: 5, cacheReadInputTokens: 4, cacheWriteInputTokens: 3 };
 
 const requestOf = (more: object, target = TARGET): JsonObject =>
@@ -169,6 +170,8 @@ describe('a request', () => {
   it.each<[object, string]>([
     [{ mcp_servers: [{}] }, 'mcp_servers'],
     [{ tools: [{ type: 'bash_20250124', name: 'bash' }] }, 'tools.0'],
+    [{ tools: [SEARCH] }, 'tools'],
+    [{ tools: [SEARCH, { name: 'add' }], tool_choice: { type: 'tool', name: 'web_search' } }, 'tool_choice'],
     [{ messages: [{ role: 'robot', content: 'x' }] }, 'messages.0.role'],
     [{ messages: [{ role: 'user', content: [{ type: 'hologram' }] }] }, 'messages.0.content.0'],
     [

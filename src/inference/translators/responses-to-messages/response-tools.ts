@@ -1,10 +1,18 @@
 import { isObject, type JsonObject } from '../../../common/json/read.js';
 import { fittedName } from '../fitted-names.js';
-import { type LeftOut, listAt, objectAt, present, textAt, untranslatable, wordOf } from '../request-parts.js';
+import {
+  inputSchema,
+  type LeftOut,
+  listAt,
+  objectAt,
+  present,
+  textAt,
+  untranslatable,
+  wordOf,
+} from '../request-parts.js';
 
 /** Tools of the provider that a model can do without. */
 const DISPENSABLE = /^(?:web_search|image_generation|tool_search)/;
-const ANY_INPUT = { type: 'object', properties: {} } as const;
 const TEXT_INPUT = {
   type: 'object',
   properties: { input: { type: 'string' } },
@@ -73,7 +81,7 @@ export class ResponseTools {
     }
     if (type === 'function') {
       if (strict === true) this.leftOut.add('tools.strict');
-      return [this.#define(tool, path, namespace, isObject(tool['parameters']) ? tool['parameters'] : ANY_INPUT)];
+      return [this.#define(tool, path, namespace, inputSchema(tool['parameters']))];
     }
     if (type === 'custom') return [this.#define(tool, path, namespace, TEXT_INPUT)];
     if (typeof type !== 'string' || !DISPENSABLE.test(type))
