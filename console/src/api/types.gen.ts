@@ -3545,7 +3545,7 @@ export type CreateRerankErrors = {
      * - `validation_failed`: The request is not valid.
      * - `unsupported_parameter`: The chosen provider does not support a parameter of the request.
      * - `provider_not_supported`: The provider of this virtual key does not support this operation.
-     * - `virtual_key_required`: This operation needs the header x-gateway-virtual-key, or a default_virtual_key of the API key.
+     * - `virtual_key_required`: This operation needs a model that names a virtual key (@slug/model) or a model route, the header x-gateway-virtual-key, or a default_virtual_key of the API key.
      * - `provider_rejected`: The provider rejected the request.
      */
     400: ErrorResponse;

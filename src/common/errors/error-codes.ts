@@ -38,7 +38,8 @@ export const ERROR_CODES = {
     status: 400,
     type: 'invalid_request_error',
     source: 'gateway',
-    message: 'This operation needs the header x-gateway-virtual-key, or a default_virtual_key of the API key.',
+    message:
+      'This operation needs a model that names a virtual key (@slug/model) or a model route, the header x-gateway-virtual-key, or a default_virtual_key of the API key.',
     when: 'A provider-style endpoint was called without a model, without `x-gateway-virtual-key`, and with an API key that has no `default_virtual_key`.',
   },
   report_too_large: {
