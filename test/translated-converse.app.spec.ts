@@ -77,6 +77,26 @@ describe('a model of Bedrock', () => {
     expect(row).toMatchObject({ endpoint: 'messages', model: MODEL, quantities: { input: 9, output: 5 } });
   });
 
+  it('gives Claude the betas that Bedrock knows, and names that others are left out', async () => {
+    const model = 'anthropic.claude-sonnet-4-5-20250929-v1:0';
+    const betas = 'interleaved-thinking-2025-05-14, skills-2025-10-02';
+    const answer = await send(`${gateway.app.url}/v1/messages`, {
+      headers: { ...headers(), 'anthropic-beta': betas },
+      body: JSON.stringify({ ...BODY, model, stop_sequences: ['END'], output_config: { effort: 'low' } }),
+    });
+    expect([answer.status, answer.headers['x-gateway-warnings']]).toEqual([
+      200,
+      'unsupported_parameter; param=anthropic-beta; provider=bedrock',
+    ]);
+    expect(JSON.parse(onlyCall(gateway.provider).body)).toMatchObject({
+      additionalModelRequestFields: {
+        output_config: { effort: 'low' },
+        anthropic_beta: ['interleaved-thinking-2025-05-14'],
+      },
+      additionalModelResponseFieldPaths: ['/stop_sequence'],
+    });
+  });
+
   it('streams a message of Anthropic, as server-sent events', async () => {
     const read = await stream();
     expect([read.status, read.end, read.headers['content-type']]).toEqual([200, 'whole', 'text/event-stream']);
