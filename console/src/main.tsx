@@ -19,6 +19,10 @@ function leaveWhenRefused(error: Error): void {
   if (error instanceof ApiError && error.status === 401) forgetLogin(queryClient);
 }
 
+function isRefusal(error: Error): boolean {
+  return error instanceof ApiError && error.status < 500;
+}
+
 const queryClient = new QueryClient({
   queryCache: new QueryCache({
     onError: (error) => {
@@ -38,9 +42,8 @@ const queryClient = new QueryClient({
     queries: {
       networkMode: 'always',
       refetchInterval: ({ state }) => (isOutage(state.error) ? OUTAGE_RETRY_MS : false),
-      // What the gateway refuses, it refuses again.
-      retry: (failures, error) =>
-        failures < MAX_RETRIES && !(error instanceof ApiError && error.status < 500 && error.status > 0),
+      // What the gateway refuses, it refuses again; while it is away, the interval tries.
+      retry: (failures, error) => failures < MAX_RETRIES && !isOutage(error) && !isRefusal(error),
     },
   },
 });

@@ -12,10 +12,11 @@ const START_MS = 60_000;
 
 /**
  * @param settings besides those that keep the gateway on this machine and in its folder
+ * @param knownKey the admin key of a database that an earlier start has filled: a gateway prints it once
  * @returns `started`, a promise of its address, its admin key and `ask`, which calls its API with that key; `closed`, a promise of
  *   its end; and `stop`, which ends it and deletes its folder
  */
-export async function runGateway(settings) {
+export async function runGateway(settings, knownKey) {
   await buildIfStale();
   const folder = mkdtempSync(path.join(tmpdir(), 'tollgate-'));
   const child = spawn(process.execPath, [MAIN], {
@@ -29,11 +30,11 @@ export async function runGateway(settings) {
     await closed;
     rmSync(folder, { recursive: true, force: true });
   };
-  return { started: started(child), closed, stop };
+  return { started: started(child, knownKey), closed, stop };
 }
 
-async function started(child) {
-  const { url, adminKey } = await firstLines(child);
+async function started(child, knownKey) {
+  const { url, adminKey } = await firstLines(child, knownKey);
   const headers = { 'x-gateway-api-key': adminKey, 'content-type': 'application/json' };
   const ask = async (address, body) => {
     const answer = await fetch(url + address, {
@@ -46,14 +47,14 @@ async function started(child) {
   return { url, adminKey, ask };
 }
 
-/** The address and the admin key that the first start prints. */
-async function firstLines(child) {
+/** The address, and the admin key that the first start prints. */
+async function firstLines(child, knownKey) {
   let output = '';
   child.stdout.on('data', (chunk) => (output += chunk));
   const end = Date.now() + START_MS;
   while (Date.now() < end && child.exitCode === null && child.signalCode === null) {
     const url = /Tollgate listens on (\S+)/.exec(output)?.[1];
-    const adminKey = /\btg_\w+/.exec(output)?.[0];
+    const adminKey = knownKey ?? /\btg_\w+/.exec(output)?.[0];
     if (url !== undefined && adminKey !== undefined) {
       child.stdout.removeAllListeners('data').resume();
       return { url, adminKey };

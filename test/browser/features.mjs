@@ -147,7 +147,7 @@ export const features = [
   {
     title: 'A webhook shows its secret once, sends a test event and a delivery again',
     run: async ({ tabs, page: address, adminKey }) => {
-      const page = await logIn(tabs, `${address}/settings`, adminKey);
+      const page = await logIn(tabs, `${address}/settings?view=webhooks`, adminKey);
       await page.getByLabel('Address of the new webhook').fill('http://127.0.0.1:9/hook');
       await page.getByRole('button', { name: 'Add webhook for all events' }).click();
       await page.getByLabel('Secret of the webhook', { exact: true }).waitFor();
@@ -160,6 +160,7 @@ export const features = [
         .first()
         .waitFor();
       await dialog.getByRole('button', { name: 'Close' }).click();
+      await page.getByRole('link', { name: 'Workspaces' }).click();
       await page.getByLabel('Name of the new workspace').fill('Made in the console');
       await page.getByRole('button', { name: 'Add workspace' }).click();
       await page.getByRole('cell', { name: 'Made in the console' }).waitFor();

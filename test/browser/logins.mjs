@@ -98,6 +98,7 @@ export const logins = [
         .getByText('a workspace')
         .waitFor();
       await page.getByRole('link', { name: 'Settings' }).click();
+      await page.getByRole('link', { name: 'Webhooks' }).click();
       await page.getByLabel('Address of the new webhook').fill(`https://example.com/${groups[0]}`);
       if (place !== undefined) await page.getByLabel('Workspace', { exact: true }).selectOption(place);
       await page.getByRole('button', { name: 'Add webhook for all events' }).click();

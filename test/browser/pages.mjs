@@ -3,42 +3,50 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { logIn } from './log-in.mjs';
+import { fillViews, openView, VIEWS } from './views.mjs';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const PAGES = ['', 'limits', 'keys', 'providers', 'models', 'mcp', 'playground', 'calls', 'audit', 'settings'];
 const WIDTHS = [360, 1_024, 1_920];
 const { PICTURES } = process.env;
 
-/** Every page, in both themes and at three widths. */
+/** Every page and dialog, in both themes and at three widths. */
 export const pages = ['light', 'dark'].map((theme) => ({
-  title: `Every page is accessible, fits its window and breaks no rule of its policy, in the ${theme} theme`,
-  run: async ({ browser, page: address, adminKey }) => {
+  title: `Every page and dialog is accessible, fits its window and breaks no rule of its policy, in the ${theme} theme`,
+  run: async (context) => {
+    const { browser, page: address, adminKey } = context;
+    if (theme === 'light') await fillViews(context);
     const tabs = await browser.newContext({ colorScheme: theme });
     const page = await logIn(tabs, address, adminKey);
     const complaints = [];
     page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
     page.on('pageerror', (error) => complaints.push(error.message));
-    for (const name of PAGES) {
-      await page.goto(`${address}/${name}`);
-      await page.getByRole('heading', { level: 1 }).waitFor();
-      await page.waitForLoadState('networkidle');
+    await page.addInitScript(AXE);
+    const wrong = [];
+    for (const view of VIEWS) {
+      const [name] = view;
+      await openView(page, address, view).catch((error) => assert.fail(`${name}: ${error.message}`));
       for (const width of WIDTHS) {
         await page.setViewportSize({ width, height: 900 });
         // A chart follows the window a moment later.
-        const fits = page.waitForFunction(() => document.documentElement.scrollWidth <= window.innerWidth);
-        await fits.catch(() => assert.fail(`${name || 'overview'} is wider than ${width} px`));
+        const fits = page.waitForFunction(fitsWindow, undefined, { timeout: 3_000 });
+        await fits.catch(() => wrong.push(`${name} is wider than ${width} px`));
         if (PICTURES !== undefined) {
           mkdirSync(PICTURES, { recursive: true });
-          await page.screenshot({ path: path.join(PICTURES, `${name || 'overview'}-${theme}-${width}.png`) });
+          await page.screenshot({ path: path.join(PICTURES, `${name}-${theme}-${width}.png`), fullPage: !view[2] });
         }
       }
-      await page.evaluate(AXE);
       const violations = await page.evaluate(async () =>
         (await window.axe.run()).violations.map(({ id, nodes }) => `${id}: ${nodes[0].html.slice(0, 200)}`),
       );
-      assert.deepEqual(violations, [], `axe on ${name || 'overview'}`);
+      wrong.push(...violations.map((violation) => `axe on ${name}: ${violation}`));
     }
-    assert.deepEqual(complaints, []);
+    assert.deepEqual([...wrong, ...complaints], []);
     await tabs.close();
   },
 }));
+
+/** In the page: neither it nor an open dialog scrolls sideways. */
+function fitsWindow() {
+  const boxes = [document.documentElement, ...document.querySelectorAll('dialog[open], dialog[open] > div')];
+  return boxes.every(({ scrollWidth, clientWidth }) => scrollWidth <= clientWidth + 1);
+}

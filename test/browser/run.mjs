@@ -1,22 +1,36 @@
 // Uses the console in a browser, as an administrator would, and as an attacker would. The last line is "N passed, M failed".
 //   npm ci && node run.mjs [root of the repository]
-// PICTURES=<folder> keeps a picture of every page, and ONLY=<pattern> runs the cases whose title matches.
+// PICTURES=<folder> keeps a picture of every page and dialog, GUIDE=<folder> those of the guide, and ONLY=<pattern> runs the cases
+// whose title matches. With DATABASE_URL, the stories run once more on a database of their own on that server.
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import chromiumPackage from '@sparticuz/chromium';
 import { chromium } from 'playwright-core';
 import { attacks } from './attacks.mjs';
 import { features } from './features.mjs';
+import { guide } from './guide.mjs';
 import { logins as loginCases } from './logins.mjs';
+import { outages } from './outages.mjs';
 import { pages } from './pages.mjs';
+import { resources } from './resources.mjs';
+import { speed } from './speed.mjs';
 import { stories } from './stories.mjs';
 
 const CASE_MS = 90_000;
 const SYSTEM_BROWSERS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 const ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'];
+const ROLES = [
+  'owners=owner@default',
+  'team=member@default/search',
+  'team=auditor@default',
+  'leads=admin@default/search',
+  'admins=admin@default',
+];
+const { DATABASE_URL, REDIS_URL, GUIDE, ONLY = '' } = process.env;
 
 const root = process.argv[2] ?? fileURLToPath(new URL('../..', import.meta.url));
 const fromRoot = (file) => import(pathToFileURL(path.join(root, file)));
@@ -28,60 +42,95 @@ const { startScriptedProvider } = await fromRoot('scripts/demo/scripted-provider
 await fromRoot('test/support/runner/typescript.mjs');
 const { startLoginProvider } = await fromRoot('test/support/login-provider.ts');
 const { startFormServer } = await fromRoot('test/support/mcp-form-server.ts');
+const { makeOwnDatabase } = await fromRoot('test/support/own-database.ts');
+const { TollgateDataSource } = await fromRoot('src/database/tollgate-data-source.ts');
 
 let passed = 0;
 let failed = 0;
-let gateway;
 let browser;
-let logins;
 const provider = await startScriptedProvider();
 const tools = await startFormServer();
 try {
   await buildConsoleIfStale();
-  const port = await freePort();
-  const publicUrl = `http://127.0.0.1:${port}`;
-  logins = await startLoginProvider(publicUrl);
-  gateway = await runGateway({
-    EGRESS_ALLOW: '127.0.0.1',
-    PORT: String(port),
-    ...logins.settings(publicUrl, [
-      'owners=owner@default',
-      'team=member@default/search',
-      'team=auditor@default',
-      'leads=admin@default/search',
-      'admins=admin@default',
-    ]),
-    ...(process.env.DATABASE_URL && services()),
-  });
-  const context = await prepare(await gateway.started);
   const executablePath = SYSTEM_BROWSERS.find(existsSync) ?? (await chromiumPackage.executablePath());
   browser = await chromium.launch({ executablePath, args: ARGUMENTS });
-  const chosen = new RegExp(process.env.ONLY ?? '');
-  const cases = [...stories, ...loginCases, ...features, ...attacks, ...pages]
-    .filter(({ title }) => chosen.test(title))
-    .map(({ title, run }) => ({
-      title,
-      run: async () => {
-        const tabs = await browser.newContext();
-        try {
-          await run({ ...context, browser, tabs });
-        } finally {
-          await tabs.close();
-        }
-      },
-    }));
-  ({ passed, failed } = await runCases(cases, CASE_MS, () => undefined));
+  const all = [...stories, ...loginCases, ...features, ...resources, ...attacks, ...pages, ...outages, ...speed];
+  await runOn({}, GUIDE === undefined ? all : guide);
+  if (DATABASE_URL !== undefined && GUIDE === undefined) await onServer();
 } catch (error) {
   failed += 1;
   console.log('✕ the gateway and the browser start\n', error);
 }
 await browser?.close();
-await gateway?.stop();
 provider.close();
-await logins?.close();
 await tools.close();
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);
+
+async function onServer() {
+  const database = await makeOwnDatabase(DATABASE_URL);
+  try {
+    const onPostgres = stories.map((story) => ({ ...story, title: `${story.title}, on PostgreSQL` }));
+    await runOn({ DATABASE_URL: database.url, ...(REDIS_URL && { REDIS_URL }) }, onPostgres);
+  } finally {
+    await database.drop();
+  }
+}
+
+/** Runs cases against a gateway of its own. */
+async function runOn(database, cases) {
+  const port = await freePort();
+  const publicUrl = `http://127.0.0.1:${port}`;
+  const dataDir = mkdtempSync(path.join(tmpdir(), 'tollgate-browser-'));
+  const logins = await startLoginProvider(publicUrl);
+  const settings = {
+    EGRESS_ALLOW: '127.0.0.1',
+    PORT: String(port),
+    DATA_DIR: dataDir,
+    ...logins.settings(publicUrl, ROLES),
+    ...database,
+  };
+  let gateway = await runGateway(settings);
+  try {
+    const { adminKey, ...started } = await gateway.started;
+    /** Stops the gateway, does something while it is away, and starts it again. */
+    const restart = async (meanwhile) => {
+      await gateway.stop();
+      await meanwhile();
+      gateway = await runGateway(settings, adminKey);
+      await gateway.started;
+    };
+    /** While no gateway runs. */
+    const query = async (statements) => {
+      const source = new TollgateDataSource({ ...database, DATABASE_POOL_SIZE: 1, DATA_DIR: dataDir }, []);
+      await source.initialize();
+      for (const [statement, values] of statements) await source.query(statement, values);
+      await source.destroy();
+    };
+    const context = { ...(await prepare({ adminKey, ...started })), nextUser: logins.nextUser, restart, query };
+    const chosen = new RegExp(ONLY);
+    const inTabs = cases
+      .filter(({ title }) => chosen.test(title))
+      .map(({ title, run }) => ({
+        title,
+        run: async () => {
+          const tabs = await browser.newContext();
+          try {
+            await run({ ...context, browser, tabs });
+          } finally {
+            await tabs.close();
+          }
+        },
+      }));
+    const result = await runCases(inTabs, CASE_MS, () => undefined);
+    passed += result.passed;
+    failed += result.failed;
+  } finally {
+    await gateway.stop();
+    await logins.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
 
 async function freePort() {
   const server = createServer().listen(0, '127.0.0.1');
@@ -90,11 +139,6 @@ async function freePort() {
   server.close();
   await once(server, 'close');
   return port;
-}
-
-function services() {
-  const { DATABASE_URL, REDIS_URL } = process.env;
-  return { DATABASE_URL, ...(REDIS_URL && { REDIS_URL }) };
 }
 
 async function prepare({ url, adminKey, ask }) {
@@ -109,6 +153,5 @@ async function prepare({ url, adminKey, ask }) {
       body: JSON.stringify({ messages: [{ role: 'user', content: 'Hello' }], max_tokens: 20, ...body }),
     });
   const providerUrl = `${provider.url}/v1`;
-  const toolsUrl = tools.endpoint.href;
-  return { url, page, adminKey, ask, keyWith, call, providerUrl, toolsUrl, nextUser: logins.nextUser };
+  return { url, page, adminKey, ask, keyWith, call, providerUrl, toolsUrl: tools.endpoint.href };
 }

@@ -9,12 +9,14 @@ interface ConfirmProps {
   /** What will no longer work. */
   readonly children: ReactNode;
   readonly action: string;
+  /** Whether it would be refused: the text says why. */
+  readonly isBlocked?: boolean;
   readonly onConfirm: () => Promise<unknown>;
   readonly onClose: () => void;
 }
 
 /** Asks before something is lost, and says what that breaks. */
-export function Confirm({ title, children, action, onConfirm, onClose }: ConfirmProps) {
+export function Confirm({ title, children, action, isBlocked = false, onConfirm, onClose }: ConfirmProps) {
   const confirmed = useMutation({ mutationFn: onConfirm, onSuccess: onClose });
   return (
     <Dialog title={title} onClose={onClose}>
@@ -22,7 +24,7 @@ export function Confirm({ title, children, action, onConfirm, onClose }: Confirm
       {confirmed.isError && <ErrorNote error={confirmed.error} />}
       <footer className="flex justify-end gap-2">
         <Button onClick={onClose}>Cancel</Button>
-        <Button kind="danger" disabled={confirmed.isPending} onClick={() => confirmed.mutate()}>
+        <Button kind="danger" disabled={isBlocked || confirmed.isPending} onClick={() => confirmed.mutate()}>
           {action}
         </Button>
       </footer>

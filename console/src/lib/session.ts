@@ -72,9 +72,11 @@ export const loginQuery = queryOptions({
   queryKey: ['login'],
   queryFn: async (): Promise<LoggedIn | null> => {
     try {
-      const { data: session } = await retrieveCurrentSession({ throwOnError: true });
+      const [{ data: session }, { data: caller }] = await Promise.all([
+        retrieveCurrentSession({ throwOnError: true }),
+        retrieveCaller({ throwOnError: true }),
+      ]);
       csrfToken = session.csrf_token;
-      const { data: caller } = await retrieveCaller({ throwOnError: true });
       const scopes = new Set<string>(caller.scopes);
       return { caller, places: session.places, may: (scope) => scopes.has(scope) };
     } catch (error) {

@@ -1,24 +1,21 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
-import {
-  listMcpServersOptions,
-  listModelRoutesOptions,
-  listSecretReferencesOptions,
-  listVirtualKeysOptions,
-} from '../api/@tanstack/react-query.gen';
-import { deleteVirtualKey, testSecretReference, testVirtualKey } from '../api/sdk.gen';
-import type { ModelRoute, SecretReference, VirtualKey } from '../api/types.gen';
+import { listModelRoutesOptions, listVirtualKeysOptions } from '../api/@tanstack/react-query.gen';
+import { deleteVirtualKey, testVirtualKey } from '../api/sdk.gen';
+import type { ModelRoute, VirtualKey } from '../api/types.gen';
 import { Confirm } from '../components/confirm';
 import { Page, SearchBox } from '../components/page';
 import { type Column, Table } from '../components/table';
+import { reasonOf, TestResult } from '../components/test-result';
 import { Badge } from '../components/ui/badge';
 import { Button } from '../components/ui/button';
 import { Card } from '../components/ui/card';
-import { dateTime, fromNow } from '../lib/format';
+import { fromNow } from '../lib/format';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
 import { NewVirtualKey } from './new-virtual-key';
+import { SecretReferences } from './secret-references';
 
 export function ProvidersPage() {
   const { may } = useLogin();
@@ -55,7 +52,7 @@ export function ProvidersPage() {
           csv={{ path: '/v1/virtual-keys', query: { search: list.search } }}
         />
       </Card>
-      {may('secret_references.list') && <SecretReferences mayTest={may('secret_references.read')} />}
+      {may('secret_references.list') && <SecretReferences />}
       {isCreating && <NewVirtualKey onClose={() => setCreating(false)} />}
       {deleting !== undefined && <Delete virtualKey={deleting} onClose={() => setDeleting(undefined)} />}
     </Page>
@@ -112,112 +109,6 @@ function TestKey({ virtualKey: { slug, id, name } }: { readonly virtualKey: Virt
   return (
     <TestResult
       label={`Test ${name || slug}`}
-      isPending={test.isPending}
-      onTest={() => test.mutate()}
-      result={test.data}
-      problem={test.error?.message ?? reasonOf(test.data)}
-    />
-  );
-}
-
-function reasonOf(result: { ok: boolean; error?: string; reason?: string; provider_message?: string } | undefined) {
-  if (result === undefined || result.ok) return undefined;
-  return [result.reason, result.provider_message ?? result.error].filter(Boolean).join(': ');
-}
-
-interface TestResultProps {
-  readonly label: string;
-  readonly isPending: boolean;
-  readonly onTest: () => void;
-  readonly result: { readonly ok: boolean; readonly latency_ms: number } | undefined;
-  readonly problem: string | undefined;
-}
-
-function TestResult({ label, isPending, onTest, result, problem }: TestResultProps) {
-  return (
-    <div className="space-y-1">
-      <Button size="small" aria-label={label} disabled={isPending} onClick={onTest}>
-        {isPending ? 'Testing…' : 'Test'}
-      </Button>
-      <div role="status" className="max-w-72 text-xs break-words">
-        {result?.ok === true && <span className="text-good">works, {Math.round(result.latency_ms)} ms</span>}
-        {problem !== undefined && <span className="text-bad">{problem}</span>}
-      </div>
-    </div>
-  );
-}
-
-function SecretReferences({ mayTest }: { readonly mayTest: boolean }) {
-  const [page, setPage] = useState(0);
-  const references = useQuery(listSecretReferencesOptions({ query: { current_page: page, page_size: 50 } }));
-  const all: readonly Column<SecretReference>[] = [
-    {
-      title: 'Reference',
-      cell: ({ name, slug }) => (
-        <>
-          <span className="font-medium">{name}</span>
-          <p className="font-mono text-xs text-muted">{slug}</p>
-        </>
-      ),
-    },
-    { title: 'Manager', cell: ({ manager_type }) => manager_type },
-    {
-      title: 'Secret',
-      isExtra: true,
-      cell: ({ secret_path }) => <span className="font-mono text-xs">{secret_path}</span>,
-    },
-    {
-      title: 'Last read',
-      cell: ({ last_resolved_at, last_error }) =>
-        last_error === null ? (
-          <span title={dateTime(last_resolved_at)}>{fromNow(last_resolved_at)}</span>
-        ) : (
-          <span className="text-bad">{last_error}</span>
-        ),
-    },
-    { title: 'Used by', isExtra: true, cell: ({ id }) => <UsedBy referenceId={id} /> },
-    { title: 'Test', cell: (reference) => (mayTest ? <TestReference reference={reference} /> : null) },
-  ];
-  return (
-    <Card title="Secret references">
-      <Table
-        caption="Secret references"
-        columns={all}
-        query={references}
-        keyOf={({ id }) => id}
-        empty="No secret reference. Credentials can stay in AWS Secrets Manager, Azure Key Vault or Vault."
-        page={page}
-        onPage={setPage}
-      />
-    </Card>
-  );
-}
-
-/** The virtual keys and MCP servers that map a field to a reference, as far as the first hundred of each. */
-function UsedBy({ referenceId }: { readonly referenceId: string }) {
-  const { may } = useLogin();
-  const keys = useQuery({
-    ...listVirtualKeysOptions({ query: { page_size: 100 } }),
-    enabled: may('virtual_keys.list'),
-  });
-  const servers = useQuery({
-    ...listMcpServersOptions({ query: { page_size: 100 } }),
-    enabled: may('mcp_servers.list'),
-  });
-  const users = [...(keys.data?.data ?? []), ...(servers.data?.data ?? [])].filter(({ secret_mappings: mappings }) =>
-    mappings.some(({ secret_reference_id: id }) => id === referenceId),
-  );
-  if (users.length === 0) return <span className="text-muted">nothing</span>;
-  return <span className="break-words">{users.map(({ name }) => name).join(', ')}</span>;
-}
-
-function TestReference({ reference: { id, name } }: { readonly reference: SecretReference }) {
-  const test = useMutation({
-    mutationFn: async () => (await testSecretReference({ path: { ref: id }, body: {}, throwOnError: true })).data,
-  });
-  return (
-    <TestResult
-      label={`Test ${name}`}
       isPending={test.isPending}
       onTest={() => test.mutate()}
       result={test.data}

@@ -2,20 +2,44 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { listSessionsOptions } from '../api/@tanstack/react-query.gen';
 import { endSession } from '../api/sdk.gen';
 import { Page } from '../components/page';
+import { Tabs } from '../components/tabs';
 import { ErrorNote, Loading } from '../components/states';
 import { Badge } from '../components/ui/badge';
 import { Button, buttonLook } from '../components/ui/button';
 import { Card } from '../components/ui/card';
 import { fromNow } from '../lib/format';
+import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
 import { addressOfLogin } from '../lib/session';
+import { Members } from './members';
 import { Webhooks } from './webhooks';
 import { Workspaces } from './workspaces';
 
 export function SettingsPage() {
-  const { caller, places, may } = useLogin();
+  const { may } = useLogin();
+  const list = useListSearch();
+  const views = {
+    you: 'You',
+    ...(may('workspaces.list') && { workspaces: 'Workspaces' }),
+    ...(may('api_keys.list') && { members: 'Members' }),
+    ...(may('webhooks.list') && { webhooks: 'Webhooks' }),
+  };
+  const view = list.view !== undefined && list.view in views ? list.view : 'you';
   return (
     <Page title="Settings">
+      <Tabs label="Parts of the settings" views={views} view={view} />
+      {view === 'you' && <You />}
+      {view === 'workspaces' && <Workspaces />}
+      {view === 'members' && <Members />}
+      {view === 'webhooks' && <Webhooks />}
+    </Page>
+  );
+}
+
+function You() {
+  const { caller, places } = useLogin();
+  return (
+    <>
       <Card title="You">
         <dl className="grid gap-x-3 gap-y-0.5 p-4 sm:grid-cols-[10rem_1fr] sm:gap-y-3 [&>dd]:mb-2 sm:[&>dd]:mb-0">
           <dt className="text-muted">{caller.type === 'api_key' ? 'API key' : 'Person'}</dt>
@@ -55,10 +79,8 @@ export function SettingsPage() {
         </Card>
       )}
       <Sessions />
-      {may('workspaces.list') && <Workspaces />}
-      {may('webhooks.list') && <Webhooks />}
       <About />
-    </Page>
+    </>
   );
 }
 

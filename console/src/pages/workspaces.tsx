@@ -10,24 +10,65 @@ import { Card } from '../components/ui/card';
 import { Input } from '../components/ui/field';
 import { dateTime, fromNow } from '../lib/format';
 import { useLogin } from '../lib/login-context';
+import { ChangeWorkspace, DeleteWorkspace } from './workspace-acts';
 
-const COLUMNS: readonly Column<Workspace>[] = [
-  {
-    title: 'Workspace',
-    cell: ({ name, slug }) => (
-      <>
-        <span className="font-medium break-words">{name}</span>
-        <p className="font-mono text-xs text-muted">{slug}</p>
-      </>
-    ),
-  },
-  { title: 'Description', isExtra: true, cell: ({ description }) => description ?? '–' },
-  { title: 'Made', cell: ({ created_at }) => <span title={dateTime(created_at)}>{fromNow(created_at)}</span> },
-];
+type Act = { readonly kind: 'change' | 'delete'; readonly workspace: Workspace };
+
+interface Rights {
+  readonly mayChange: boolean;
+  readonly mayDelete: boolean;
+  readonly onAct: (act: Act) => void;
+}
+
+function columns({ mayChange, mayDelete, onAct }: Rights): readonly Column<Workspace>[] {
+  return [
+    {
+      title: 'Workspace',
+      cell: ({ name, slug }) => (
+        <>
+          <span className="font-medium break-words">{name}</span>
+          <p className="font-mono text-xs break-all text-muted">{slug}</p>
+        </>
+      ),
+    },
+    {
+      title: 'Description',
+      isExtra: true,
+      cell: ({ description }) => <span className="break-words">{description ?? '–'}</span>,
+    },
+    { title: 'Made', cell: ({ created_at }) => <span title={dateTime(created_at)}>{fromNow(created_at)}</span> },
+    {
+      title: 'Actions',
+      cell: (workspace) => (
+        <div className="flex flex-wrap gap-1">
+          {mayChange && (
+            <Button
+              size="small"
+              aria-label={`Change ${workspace.name}`}
+              onClick={() => onAct({ kind: 'change', workspace })}
+            >
+              Change
+            </Button>
+          )}
+          {mayDelete && (
+            <Button
+              size="small"
+              aria-label={`Delete ${workspace.name}`}
+              onClick={() => onAct({ kind: 'delete', workspace })}
+            >
+              Delete
+            </Button>
+          )}
+        </div>
+      ),
+    },
+  ];
+}
 
 export function Workspaces() {
   const { may, caller } = useLogin();
   const [page, setPage] = useState(0);
+  const [act, setAct] = useState<Act>();
   const workspaces = useQuery({
     ...listWorkspacesOptions({ query: { current_page: page, page_size: PAGE_SIZE } }),
     placeholderData: (previous) => previous,
@@ -36,7 +77,11 @@ export function Workspaces() {
     <Card title="Workspaces">
       <Table
         caption="Workspaces"
-        columns={COLUMNS}
+        columns={columns({
+          mayChange: may('workspaces.update'),
+          mayDelete: may('workspaces.delete') && caller.workspace_id === null,
+          onAct: setAct,
+        })}
         query={workspaces}
         keyOf={({ id }) => id}
         empty="No workspace."
@@ -45,6 +90,8 @@ export function Workspaces() {
         csv={{ path: '/v1/workspaces' }}
       />
       {may('workspaces.create') && caller.workspace_id === null && <NewWorkspace />}
+      {act?.kind === 'change' && <ChangeWorkspace workspace={act.workspace} onClose={() => setAct(undefined)} />}
+      {act?.kind === 'delete' && <DeleteWorkspace workspace={act.workspace} onClose={() => setAct(undefined)} />}
     </Card>
   );
 }

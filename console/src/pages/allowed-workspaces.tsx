@@ -1,0 +1,39 @@
+import { useLogin } from '../lib/login-context';
+
+interface AllowedWorkspacesProps {
+  /** Ids; none: all workspaces. */
+  readonly chosen: readonly string[];
+  readonly onChange: (chosen: readonly string[]) => void;
+}
+
+/** The workspaces that may use a secret reference. One that a caller of a workspace makes is for that workspace. */
+export function AllowedWorkspaces({ chosen, onChange }: AllowedWorkspacesProps) {
+  const { caller } = useLogin();
+  if (caller.workspace_id !== null) return null;
+  return (
+    <fieldset className="space-y-1">
+      <legend className="font-medium">Workspaces that may use it</legend>
+      <p className="text-xs text-muted">{chosen.length === 0 ? 'All of them, as none is chosen.' : 'Only these.'}</p>
+      <div className="flex max-h-40 flex-wrap gap-x-4 gap-y-1 overflow-y-auto">
+        {caller.workspaces.map(({ id, name }) => (
+          <label key={id} className="flex min-w-0 items-center gap-2">
+            <input
+              type="checkbox"
+              className="size-4 accent-accent"
+              checked={chosen.includes(id)}
+              onChange={({ target }) =>
+                onChange(target.checked ? [...chosen, id] : chosen.filter((other) => other !== id))
+              }
+            />
+            <span className="break-all">{name}</span>
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  );
+}
+
+export function allowedOf(chosen: readonly string[]) {
+  const isForAll = chosen.length === 0;
+  return { allow_all_workspaces: isForAll, allowed_workspaces: isForAll ? null : [...chosen] };
+}

@@ -1,0 +1,94 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { listMemberGroupsOptions, listMembersOptions } from '../api/@tanstack/react-query.gen';
+import type { Member, MemberGroup } from '../api/types.gen';
+import { type Column, PAGE_SIZE, Table } from '../components/table';
+import { Card } from '../components/ui/card';
+import { dateTime, fromNow } from '../lib/format';
+
+const REFRESH_MS = 15_000;
+
+/** Who is logged in without a key, and the groups that let people in. */
+export function Members() {
+  const [page, setPage] = useState(0);
+  const [groupPage, setGroupPage] = useState(0);
+  const members = useQuery({
+    ...listMembersOptions({ query: { current_page: page, page_size: PAGE_SIZE } }),
+    refetchInterval: REFRESH_MS,
+    placeholderData: (previous) => previous,
+  });
+  const groups = useQuery({
+    ...listMemberGroupsOptions({ query: { current_page: groupPage, page_size: PAGE_SIZE } }),
+    placeholderData: (previous) => previous,
+  });
+  return (
+    <>
+      <Card title="People who are logged in">
+        <Table
+          caption="People who are logged in"
+          columns={COLUMNS}
+          query={members}
+          keyOf={({ id }) => id}
+          empty="No person is logged in. People log in at the identity provider of ADMIN_OIDC_ISSUER; keys are on their own page."
+          page={page}
+          onPage={setPage}
+          csv={{ path: '/v1/members' }}
+        />
+      </Card>
+      <Card title="Groups that may log in">
+        <Table
+          caption="Groups that may log in"
+          columns={GROUP_COLUMNS}
+          query={groups}
+          keyOf={({ group, role, workspace }) => `${group} ${role} ${workspace}`}
+          empty="No group of an identity provider has a role here. The setting ADMIN_OIDC_ROLES gives roles to groups."
+          page={groupPage}
+          onPage={setGroupPage}
+        />
+      </Card>
+    </>
+  );
+}
+
+const COLUMNS: readonly Column<Member>[] = [
+  {
+    title: 'Person',
+    cell: ({ id, name }) => (
+      <>
+        <span className="font-medium break-all">{name ?? id}</span>
+        {name !== null && <p className="font-mono text-xs break-all text-muted">{id}</p>}
+      </>
+    ),
+  },
+  {
+    title: 'Roles',
+    cell: ({ roles }) =>
+      roles.length === 0 ? (
+        <span className="text-muted">those of a token</span>
+      ) : (
+        <ul>
+          {roles.map(({ role, workspace }) => (
+            <li key={`${role} ${workspace}`}>
+              {role} <span className="text-muted">of {workspace ?? 'the organisation'}</span>
+            </li>
+          ))}
+        </ul>
+      ),
+  },
+  { title: 'Browsers', align: 'right', isExtra: true, cell: ({ sessions }) => sessions },
+  {
+    title: 'Last log-in',
+    cell: ({ last_login_at: at }) => <span title={dateTime(at)}>{fromNow(at)}</span>,
+  },
+  {
+    title: 'Logged in until',
+    isExtra: true,
+    cell: ({ expires_at: at }) => <span title={dateTime(at)}>{fromNow(at)}</span>,
+  },
+];
+
+const GROUP_COLUMNS: readonly Column<MemberGroup>[] = [
+  { title: 'Group', cell: ({ group }) => <span className="font-medium break-all">{group}</span> },
+  { title: 'Role', cell: ({ role }) => role },
+  { title: 'In', cell: ({ workspace }) => workspace ?? 'the organisation' },
+];

@@ -1,0 +1,192 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { Plus } from 'lucide-react';
+import { useState } from 'react';
+import {
+  listMcpServersOptions,
+  listSecretReferencesOptions,
+  listVirtualKeysOptions,
+} from '../api/@tanstack/react-query.gen';
+import { deleteSecretReference, testSecretReference } from '../api/sdk.gen';
+import type { SecretReference } from '../api/types.gen';
+import { Confirm } from '../components/confirm';
+import { type Column, PAGE_SIZE, Table } from '../components/table';
+import { reasonOf, TestResult } from '../components/test-result';
+import { Button } from '../components/ui/button';
+import { Card } from '../components/ui/card';
+import { dateTime, fromNow } from '../lib/format';
+import { useLogin } from '../lib/login-context';
+import { SecretReferenceForm } from './secret-reference-form';
+
+type Act = { readonly kind: 'create' } | { readonly kind: 'change' | 'delete'; readonly reference: SecretReference };
+
+/** Secrets that stay in their manager. */
+export function SecretReferences() {
+  const { may } = useLogin();
+  const [page, setPage] = useState(0);
+  const [act, setAct] = useState<Act>();
+  const references = useQuery({
+    ...listSecretReferencesOptions({ query: { current_page: page, page_size: PAGE_SIZE } }),
+    placeholderData: (previous) => previous,
+  });
+  const close = (): void => setAct(undefined);
+  return (
+    <Card
+      title="Secret references"
+      side={
+        may('secret_references.create') && (
+          <Button size="small" onClick={() => setAct({ kind: 'create' })}>
+            <Plus aria-hidden className="size-3.5" />
+            New reference
+          </Button>
+        )
+      }
+    >
+      <Table
+        caption="Secret references"
+        columns={columns({
+          mayTest: may('secret_references.read'),
+          mayChange: may('secret_references.update'),
+          mayDelete: may('secret_references.delete'),
+          onAct: setAct,
+        })}
+        query={references}
+        keyOf={({ id }) => id}
+        empty="No secret reference. Credentials can stay in AWS Secrets Manager, Azure Key Vault or Vault."
+        page={page}
+        onPage={setPage}
+        csv={{ path: '/v1/secret-references' }}
+      />
+      {act?.kind === 'create' && <SecretReferenceForm onClose={close} />}
+      {act?.kind === 'change' && <SecretReferenceForm reference={act.reference} onClose={close} />}
+      {act?.kind === 'delete' && <Delete reference={act.reference} onClose={close} />}
+    </Card>
+  );
+}
+
+interface Rights {
+  readonly mayTest: boolean;
+  readonly mayChange: boolean;
+  readonly mayDelete: boolean;
+  readonly onAct: (act: Act) => void;
+}
+
+function columns({ mayTest, mayChange, mayDelete, onAct }: Rights): readonly Column<SecretReference>[] {
+  return [
+    {
+      title: 'Reference',
+      cell: ({ name, slug }) => (
+        <>
+          <span className="font-medium break-words">{name}</span>
+          <p className="font-mono text-xs break-all text-muted">{slug}</p>
+        </>
+      ),
+    },
+    { title: 'Manager', isExtra: true, cell: ({ manager_type }) => manager_type },
+    {
+      title: 'Secret',
+      isExtra: true,
+      cell: ({ secret_path }) => <span className="font-mono text-xs break-all">{secret_path}</span>,
+    },
+    {
+      title: 'Last read',
+      cell: ({ last_resolved_at, last_error }) =>
+        last_error === null ? (
+          <span title={dateTime(last_resolved_at)}>{fromNow(last_resolved_at)}</span>
+        ) : (
+          <span className="text-bad">{last_error}</span>
+        ),
+    },
+    { title: 'Used by', isExtra: true, cell: ({ id }) => <UsedBy referenceId={id} /> },
+    { title: 'Test', cell: (reference) => (mayTest ? <TestReference reference={reference} /> : null) },
+    ...(mayChange || mayDelete
+      ? [
+          {
+            title: 'Actions',
+            cell: (reference: SecretReference) => (
+              <div className="flex flex-wrap gap-1">
+                {mayChange && (
+                  <Button
+                    size="small"
+                    aria-label={`Change ${reference.name}`}
+                    onClick={() => onAct({ kind: 'change', reference })}
+                  >
+                    Change
+                  </Button>
+                )}
+                {mayDelete && (
+                  <Button
+                    size="small"
+                    aria-label={`Delete ${reference.name}`}
+                    onClick={() => onAct({ kind: 'delete', reference })}
+                  >
+                    Delete
+                  </Button>
+                )}
+              </div>
+            ),
+          },
+        ]
+      : []),
+  ];
+}
+
+/** The virtual keys and MCP servers that map a field to a reference, as far as the first hundred of each. */
+function useUsersOf(referenceId: string): readonly string[] {
+  const { may } = useLogin();
+  const keys = useQuery({
+    ...listVirtualKeysOptions({ query: { page_size: 100 } }),
+    enabled: may('virtual_keys.list'),
+  });
+  const servers = useQuery({
+    ...listMcpServersOptions({ query: { page_size: 100 } }),
+    enabled: may('mcp_servers.list'),
+  });
+  return [...(keys.data?.data ?? []), ...(servers.data?.data ?? [])]
+    .filter(({ secret_mappings: mappings }) => mappings.some(({ secret_reference_id: id }) => id === referenceId))
+    .map(({ name }) => name);
+}
+
+function UsedBy({ referenceId }: { readonly referenceId: string }) {
+  const users = useUsersOf(referenceId);
+  if (users.length === 0) return <span className="text-muted">nothing</span>;
+  return <span className="break-words">{users.join(', ')}</span>;
+}
+
+function TestReference({ reference: { id, name } }: { readonly reference: SecretReference }) {
+  const test = useMutation({
+    mutationFn: async () => (await testSecretReference({ path: { ref: id }, body: {}, throwOnError: true })).data,
+  });
+  return (
+    <TestResult
+      label={`Test ${name}`}
+      isPending={test.isPending}
+      onTest={() => test.mutate()}
+      result={test.data}
+      problem={test.error?.message ?? reasonOf(test.data)}
+    />
+  );
+}
+
+function Delete({ reference, onClose }: { readonly reference: SecretReference; readonly onClose: () => void }) {
+  const queries = useQueryClient();
+  const users = useUsersOf(reference.id);
+  const remove = async (): Promise<void> => {
+    await deleteSecretReference({ path: { ref: reference.id }, throwOnError: true });
+    await queries.invalidateQueries();
+  };
+  return (
+    <Confirm
+      title={`Delete ${reference.name}`}
+      action="Delete"
+      isBlocked={users.length > 0}
+      onConfirm={remove}
+      onClose={onClose}
+    >
+      {users.length > 0 ? (
+        <p className="break-words">It cannot be deleted while it is used by {users.join(', ')}.</p>
+      ) : (
+        <p>The gateway forgets the credentials for the manager. The secret itself stays there.</p>
+      )}
+    </Confirm>
+  );
+}

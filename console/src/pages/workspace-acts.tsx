@@ -1,0 +1,117 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useForm } from 'react-hook-form';
+import {
+  listApiKeysOptions,
+  listMcpServersOptions,
+  listModelRoutesOptions,
+  listUsageLimitsOptions,
+  listVirtualKeysOptions,
+  listWebhooksOptions,
+} from '../api/@tanstack/react-query.gen';
+import { deleteWorkspace, updateWorkspace } from '../api/sdk.gen';
+import type { Workspace } from '../api/types.gen';
+import { Confirm } from '../components/confirm';
+import { ErrorNote, Loading } from '../components/states';
+import { Button } from '../components/ui/button';
+import { Dialog } from '../components/ui/dialog';
+import { Field, Input, TextArea } from '../components/ui/field';
+import { whole } from '../lib/format';
+
+interface WorkspaceActProps {
+  readonly workspace: Workspace;
+  readonly onClose: () => void;
+}
+
+export function ChangeWorkspace({ workspace, onClose }: WorkspaceActProps) {
+  const queries = useQueryClient();
+  const form = useForm({ defaultValues: { name: workspace.name, description: workspace.description ?? '' } });
+  const changed = useMutation({
+    mutationFn: ({ name, description }: { readonly name: string; readonly description: string }) => {
+      const body = { name: name.trim(), description: description.trim() === '' ? null : description.trim() };
+      return updateWorkspace({ path: { ref: workspace.id }, body, throwOnError: true });
+    },
+    onSuccess: async () => {
+      await queries.invalidateQueries();
+      onClose();
+    },
+  });
+  return (
+    <Dialog title={`Change ${workspace.name}`} onClose={onClose}>
+      <form
+        className="space-y-4"
+        onSubmit={(event) => void form.handleSubmit((values) => changed.mutate(values))(event)}
+      >
+        <Field label="Name" hint={`Its slug stays ${workspace.slug}.`}>
+          {(tie) => <Input {...tie} {...form.register('name')} required maxLength={255} />}
+        </Field>
+        <Field label="Description">
+          {(tie) => <TextArea {...tie} {...form.register('description')} rows={3} maxLength={1024} />}
+        </Field>
+        {changed.isError && <ErrorNote error={changed.error} />}
+        <footer className="flex justify-end gap-2">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button kind="main" type="submit" disabled={changed.isPending}>
+            Save
+          </Button>
+        </footer>
+      </form>
+    </Dialog>
+  );
+}
+
+/** What belongs to a workspace keeps it: the gateway refuses to delete it then. */
+export function DeleteWorkspace({ workspace, onClose }: WorkspaceActProps) {
+  const queries = useQueryClient();
+  const kept = useWhatKeeps(workspace.id);
+  const remove = async (): Promise<void> => {
+    await deleteWorkspace({ path: { ref: workspace.id }, throwOnError: true });
+    await queries.invalidateQueries();
+  };
+  const found = kept?.filter(({ total }) => total > 0) ?? [];
+  return (
+    <Confirm
+      title={`Delete ${workspace.name}`}
+      action="Delete"
+      isBlocked={kept === undefined || found.length > 0}
+      onConfirm={remove}
+      onClose={onClose}
+    >
+      {kept === undefined && <Loading />}
+      {found.length > 0 && (
+        <>
+          <p>It cannot be deleted while these belong to it. Delete or archive them first:</p>
+          <ul className="list-disc pl-5">
+            {found.map(({ kind, total }) => (
+              <li key={kind}>
+                {whole(total)} {kind}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      {kept !== undefined && found.length === 0 && (
+        <p>
+          No keys, limits or servers belong to it. People who are logged in to it are logged out, and groups of the
+          identity provider that name it give no role any more. Past calls stay in the reports.
+        </p>
+      )}
+    </Confirm>
+  );
+}
+
+/** Undefined until all is counted. */
+function useWhatKeeps(workspaceId: string) {
+  const query = { workspace_id: workspaceId, page_size: 1 };
+  const active = { ...query, status: 'active' as const };
+  const lists = {
+    'API keys': useQuery(listApiKeysOptions({ query })),
+    'virtual keys': useQuery(listVirtualKeysOptions({ query })),
+    'MCP servers': useQuery(listMcpServersOptions({ query })),
+    'model routes': useQuery(listModelRoutesOptions({ query })),
+    'active limits': useQuery(listUsageLimitsOptions({ query: active })),
+    webhooks: useQuery(listWebhooksOptions({ query })),
+  };
+  // A list that the caller may not read counts as empty: the gateway decides.
+  if (Object.values(lists).some(({ isPending }) => isPending)) return undefined;
+  return Object.entries(lists).map(([kind, { data }]) => ({ kind, total: data?.total ?? 0 }));
+}

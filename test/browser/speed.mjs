@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { logIn } from './log-in.mjs';
+
+const FRAME_MS = 200;
+const FIRST_PAGE_MS = 1_500;
+const WHEEL_TURNS = 15;
+/** Other programs run beside the browser: the best of these counts. */
+const TRIES = 3;
+
+/** How fast pages are. The case of the restart has filled the lists. */
+export const speed = [
+  {
+    title: `5,000 keys and 100,000 groups scroll and turn pages with no frame over ${FRAME_MS} ms`,
+    run: async ({ tabs, page: address, adminKey }) => {
+      const page = await logIn(tabs, `${address}/keys`, adminKey);
+      await page.getByText(/of 5,\d\d\d$/).waitFor();
+      await assertSmooth(page, 'keys');
+      await page.goto(`${address}/limits?search=Crowded`);
+      await page.getByRole('link', { name: 'Crowded' }).click();
+      await page.getByText(/of 100,000$/).waitFor();
+      await assertSmooth(page, 'groups');
+      await page.getByLabel('Search').fill('user-99999');
+      await page.getByText('metadata.user:user-99999', { exact: true }).waitFor();
+      assert.equal(await page.getByRole('row').count(), 2);
+    },
+  },
+  {
+    title: `The first page can be used within ${FIRST_PAGE_MS} ms, with an empty cache`,
+    run: async ({ tabs, browser, page: address, adminKey }) => {
+      await logIn(tabs, address, adminKey);
+      const storageState = await tabs.storageState();
+      const times = [];
+      for (let attempt = 0; attempt < TRIES; attempt += 1) {
+        const fresh = await browser.newContext({ storageState });
+        const page = await fresh.newPage();
+        await page.goto(address, { waitUntil: 'commit' });
+        await page.getByRole('heading', { name: 'Today' }).waitFor();
+        await page.getByLabel('Group the cost by').selectOption('Provider');
+        times.push(await page.evaluate(() => Math.round(performance.now())));
+        await fresh.close();
+      }
+      console.log(`  the first page: ${times.join(', ')} ms`);
+      assert.ok(Math.min(...times) < FIRST_PAGE_MS, `it took ${times.join(', ')} ms`);
+    },
+  },
+];
+
+/** Scrolls through the list and turns pages, and measures the time between frames. */
+async function assertSmooth(page, name) {
+  const worst = [];
+  for (let attempt = 0; attempt < TRIES; attempt += 1) {
+    await page.evaluate(() => {
+      window.frames_ = [];
+      let last = performance.now();
+      const note = (now) => {
+        window.frames_.push(now - last);
+        last = now;
+        window.frame_ = requestAnimationFrame(note);
+      };
+      window.frame_ = requestAnimationFrame(note);
+    });
+    await page.mouse.move(600, 500);
+    for (let turn = 0; turn < WHEEL_TURNS; turn += 1) await page.mouse.wheel(0, turn % 5 === 4 ? -800 : 400);
+    await page.getByRole('button', { name: 'Next' }).click();
+    await page.getByText(`${attempt * 50 + 51}–`, { exact: false }).waitFor();
+    for (let turn = 0; turn < WHEEL_TURNS; turn += 1) await page.mouse.wheel(0, turn % 5 === 4 ? -800 : 400);
+    const frames = await page.evaluate(() => {
+      cancelAnimationFrame(window.frame_);
+      return window.frames_;
+    });
+    assert.ok(frames.length > 10, `${frames.length} frames`);
+    worst.push(Math.round(Math.max(...frames)));
+  }
+  console.log(`  the longest frames of ${name}: ${worst.join(', ')} ms`);
+  assert.ok(Math.min(...worst) < FRAME_MS, `the longest frames of ${name} took ${worst.join(', ')} ms`);
+}

@@ -1,0 +1,120 @@
+const LONG = 'A-name-that-someone-has-made-far-too-long-for-any-column-of-a-table-without-a-single-space-in-it';
+
+const press = (name) => (page) => page.getByRole('button', { name, exact: true }).first().click();
+/** A dialog whose form is filled by what the gateway says. */
+const answered = (name, text) => async (page) => {
+  await press(name)(page);
+  await page.getByRole('dialog').getByText(text).first().waitFor();
+};
+
+/** Every page and dialog: its name, its address, and what opens it there. */
+export const VIEWS = [
+  ['overview', ''],
+  ['limits', 'limits'],
+  ['limit', 'limits/long-limit'],
+  ['limit-reset', 'limits/used-limit', press('Archive')],
+  ['new-limit', 'limits', answered('New limit', /No such call|would have reached/)],
+  ['keys', 'keys'],
+  ['new-key', 'keys', press('New key')],
+  ['made-key', 'keys', makeKey],
+  ['delete-key', 'keys?search=long-key', press(`Delete ${LONG} key`)],
+  ['providers', 'providers'],
+  ['new-virtual-key', 'providers', press('New virtual key')],
+  ['new-reference', 'providers', press('New reference')],
+  ['routes', 'models'],
+  ['catalogue', 'models?view=catalogue'],
+  ['prices', 'models?view=prices'],
+  ['new-price', 'models?view=prices', press('New price')],
+  ['mcp', 'mcp'],
+  ['new-server', 'mcp', press('New server')],
+  ['server', 'mcp/pictured'],
+  ['call-tool', 'mcp/pictured', press('Call create_issue')],
+  ['called-tool', 'mcp/pictured', callTool],
+  ['playground', 'playground'],
+  ['calls', 'calls'],
+  ['audit', 'audit'],
+  ['audit-entry', 'audit', press('Show virtual_keys.create')],
+  ['settings', 'settings'],
+  ['workspaces', 'settings?view=workspaces'],
+  ['change-workspace', 'settings?view=workspaces', press(`Change ${LONG}`)],
+  ['delete-workspace', 'settings?view=workspaces', answered('Delete Default', 'belong to it')],
+  ['members', 'settings?view=members'],
+  ['webhooks', 'settings?view=webhooks'],
+];
+
+async function makeKey(page) {
+  await press('New key')(page);
+  await page.getByLabel('Name', { exact: true }).fill('for a picture');
+  await press('Create key')(page);
+  await page.getByText('Copy the key now').waitFor();
+}
+
+async function callTool(page) {
+  await press('Call create_issue')(page);
+  await page.getByLabel('title', { exact: true }).fill('Broken link in the footer');
+  await page.getByLabel('priority').selectOption('high');
+  await press('Call the tool')(page);
+  await page.getByText(/^created/).waitFor();
+}
+
+/** What the views show, with names that are too long. */
+export async function fillViews({ ask, toolsUrl, providerUrl, call }) {
+  const config = { base_url: providerUrl };
+  await ask('/v1/workspaces', { name: LONG, slug: 'long', description: `${LONG} ${LONG}` });
+  await ask('/v1/virtual-keys', {
+    name: `${LONG} virtual key`,
+    slug: 'long-vk',
+    provider: 'openai-compatible',
+    config,
+  });
+  await ask('/v1/model-routes', {
+    name: `${LONG.slice(0, 60)}-route`,
+    slug: 'long-route',
+    targets: [
+      { virtual_key: 'long-vk', model: `${LONG}/${LONG}` },
+      { virtual_key: 'long-vk', model: 'gpt-4o-mini' },
+    ],
+  });
+  await ask('/v1/secret-references', {
+    name: `${LONG} reference`,
+    manager_type: 'hashicorp_vault',
+    secret_path: `secret/${LONG}`,
+    auth_config: { vault_auth_type: 'token', vault_addr: 'http://127.0.0.1:9', vault_token: 'x' },
+  });
+  await ask('/v1/mcp-servers', {
+    name: `${LONG} server`,
+    slug: 'long-server',
+    url: `https://${LONG.slice(0, 60)}.com/mcp`,
+  });
+  await ask('/v1/mcp-servers', { name: 'Issues of the team', slug: 'pictured', url: toolsUrl });
+  await ask('/v1/mcp-servers/pictured/test', {});
+  const limit = (name, slug, more) =>
+    ask('/v1/policies/usage-limits', {
+      name,
+      slug,
+      group_by: [{ key: 'api_key' }],
+      type: 'tokens',
+      credit_limit: 1_000,
+      conditions: [{ key: 'model', value: '*' }],
+      ...more,
+    });
+  await limit(`${LONG} limit`, 'long-limit', { conditions: [{ key: 'model', value: LONG }], enforcement: 'monitor' });
+  await limit('Tokens of each application', 'used-limit', { periodic_reset: 'monthly' });
+  await ask('/v1/webhooks', { url: `https://hooks.example.com/${LONG}`, events: ['*'] });
+  const scopes = ['completions.write'];
+  const { key } = await ask('/v1/api-keys', {
+    name: `${LONG} key`,
+    level: 'organisation',
+    scopes,
+    default_virtual_key: 'long-vk',
+  });
+  for (const model of ['gpt-4o-mini', 'gpt-4o', 'unknown', 'gpt-4.1-mini']) await call(key, { model });
+}
+
+/** Opens a view in a tab that is logged in. */
+export async function openView(page, address, [, place, open]) {
+  await page.goto(`${address}/${place}`);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await page.waitForLoadState('networkidle');
+  await open?.(page);
+}
