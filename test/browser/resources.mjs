@@ -17,7 +17,7 @@ export const resources = [
       await page.getByRole('cell', { name: 'Ends in spring.' }).waitFor();
       await page.getByRole('button', { name: 'Delete Leaving' }).click();
       const dialog = page.getByRole('dialog');
-      await dialog.getByText('1 API keys').waitFor();
+      await dialog.getByText('API keys: 1').waitFor();
       assert.ok(await dialog.getByRole('button', { name: 'Delete', exact: true }).isDisabled());
       await dialog.getByRole('button', { name: 'Cancel' }).click();
       await page.getByLabel('Name of the new workspace').fill('Short');

@@ -17,7 +17,7 @@ export const VIEWS = [
   ['keys', 'keys'],
   ['new-key', 'keys', press('New key')],
   ['made-key', 'keys', makeKey],
-  ['delete-key', 'keys?search=long-key', press(`Delete ${LONG} key`)],
+  ['delete-key', 'keys?search=far-too-long', press(`Delete ${LONG} key`)],
   ['providers', 'providers'],
   ['new-virtual-key', 'providers', press('New virtual key')],
   ['new-reference', 'providers', press('New reference')],

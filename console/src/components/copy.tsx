@@ -21,7 +21,7 @@ export function Copyable({ text, label }: { readonly text: string; readonly labe
       <Button
         kind="quiet"
         size="icon"
-        className="absolute top-1 right-1"
+        className="absolute top-1 right-1 bg-raised"
         aria-label={isCopied ? 'Copied' : `Copy: ${label}`}
         onClick={() => void copy()}
       >

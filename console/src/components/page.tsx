@@ -14,12 +14,12 @@ export function Page({ title, intro, actions, children }: PageProps) {
   }, [title]);
   return (
     <div className="space-y-4">
-      <header className="flex flex-wrap items-start justify-between gap-3">
-        <div>
-          <h1 className="text-xl font-semibold">{title}</h1>
+      <header className="flex flex-wrap items-start justify-between gap-3 sm:flex-nowrap">
+        <div className="min-w-0">
+          <h1 className="text-xl font-semibold wrap-anywhere">{title}</h1>
           {intro !== undefined && <p className="mt-1 max-w-3xl text-muted">{intro}</p>}
         </div>
-        {actions}
+        <div className="shrink-0 empty:hidden">{actions}</div>
       </header>
       {children}
     </div>

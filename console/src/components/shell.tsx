@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { Link, Outlet } from '@tanstack/react-router';
+import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import {
   Activity,
   Boxes,
@@ -15,7 +15,7 @@ import {
   Sun,
   Wrench,
 } from 'lucide-react';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { Caller, Scope } from '../api/types.gen';
 import { useIsAway } from '../lib/reach';
 import { forgetLogin, type LoggedIn, logOut } from '../lib/session';
@@ -38,17 +38,26 @@ const PAGES = [
 
 export function Shell({ login }: { readonly login: LoggedIn }) {
   const { caller, may } = login;
+  const nav = useRef<HTMLElement>(null);
+  const { pathname } = useLocation();
+  useEffect(() => {
+    nav.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+  }, [pathname]);
   return (
     <div className="min-h-screen md:grid md:grid-cols-[13rem_1fr]">
       <a href="#content" className="sr-only focus:not-sr-only focus:absolute focus:z-10 focus:bg-surface focus:p-2">
         Skip to the content
       </a>
-      <header className="border-line bg-surface md:sticky md:top-0 md:flex md:h-screen md:flex-col md:border-r">
-        <div className="flex items-center gap-2 px-4 py-4 text-base font-semibold">
+      <header className="flex flex-wrap items-center border-b border-line bg-surface md:sticky md:top-0 md:h-screen md:flex-col md:flex-nowrap md:items-stretch md:border-r md:border-b-0">
+        <div className="flex items-center gap-2 px-4 py-3 text-base font-semibold md:py-4">
           <img src="/console/favicon.svg" alt="" className="size-6" />
           Tollgate
         </div>
-        <nav aria-label="Pages of the console" className="flex gap-1 overflow-x-auto px-2 pb-2 md:flex-1 md:flex-col">
+        <nav
+          ref={nav}
+          aria-label="Pages of the console"
+          className="order-last flex w-full gap-1 overflow-x-auto px-2 pb-2 md:order-none md:flex-1 md:flex-col"
+        >
           {PAGES.filter(({ scope }) => scope === undefined || may(scope)).map(({ to, title, icon: Icon }) => (
             <Link
               key={to}
@@ -62,8 +71,8 @@ export function Shell({ login }: { readonly login: LoggedIn }) {
             </Link>
           ))}
         </nav>
-        <div className="flex items-center justify-between gap-2 border-t border-line px-4 py-2 md:block md:space-y-2 md:py-3">
-          <div className="min-w-0 text-xs text-muted">
+        <div className="ml-auto flex min-w-0 items-center gap-2 px-4 py-2 md:ml-0 md:block md:space-y-2 md:border-t md:border-line md:py-3">
+          <div className="max-w-40 min-w-0 text-xs text-muted md:max-w-none">
             <p className="truncate">{placeOf(caller)}</p>
             <p className="truncate">{caller.name ?? caller.id}</p>
           </div>

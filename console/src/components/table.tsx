@@ -11,8 +11,10 @@ export interface Column<Row> {
   readonly title: string;
   readonly cell: (row: Row) => ReactNode;
   readonly align?: 'right';
-  /** Only where there is room. */
-  readonly isExtra?: boolean;
+  /** Only where there is room; `wide`: where there is much. */
+  readonly isExtra?: boolean | 'wide';
+  /** `name`: has room for long names, as the first column does. `short`: stays on one line. */
+  readonly kind?: 'name' | 'short';
 }
 
 export const PAGE_SIZE = 50;
@@ -40,23 +42,38 @@ export function Table<Row>({ caption, columns, query, keyOf, empty, page, onPage
   return (
     <>
       <div className="overflow-x-auto" tabIndex={0} role="region" aria-label={caption}>
-        <table className="w-full text-left">
+        {/* On a narrow window each row is a block of its own. The roles keep it a table for screen readers. */}
+        <table role="table" className="w-full text-left max-md:block">
           <caption className="sr-only">{caption}</caption>
-          <thead className="text-xs text-muted">
-            <tr>
-              {columns.map((column) => (
-                <th key={column.title} scope="col" className={cn('px-4 py-2 font-medium', classOf(column))}>
+          <thead role="rowgroup" className="text-xs text-muted max-md:sr-only">
+            <tr role="row">
+              {columns.map((column, at) => (
+                <th
+                  key={column.title}
+                  role="columnheader"
+                  scope="col"
+                  className={cn('px-4 py-2 font-medium', classOf(column, at), 'wrap-normal')}
+                >
                   {column.title}
                 </th>
               ))}
             </tr>
           </thead>
-          <tbody>
+          <tbody role="rowgroup" className="max-md:block">
             {rows.map((row) => (
-              <tr key={keyOf(row)} className="border-t border-line hover:bg-raised">
-                {columns.map((column) => (
-                  <td key={column.title} className={cn('px-4 py-2 align-top', classOf(column))}>
-                    {column.cell(row)}
+              <tr
+                key={keyOf(row)}
+                role="row"
+                className="border-t border-line first:border-t-0 hover:bg-raised max-md:block max-md:py-2 md:first:border-t"
+              >
+                {columns.map((column, at) => (
+                  <td
+                    key={column.title}
+                    role="cell"
+                    data-title={column.title}
+                    className={cn('px-4 py-1 align-top md:py-2', classOf(column, at))}
+                  >
+                    <div className="min-w-0">{column.cell(row)}</div>
                   </td>
                 ))}
               </tr>
@@ -72,8 +89,20 @@ export function Table<Row>({ caption, columns, query, keyOf, empty, page, onPage
   );
 }
 
-function classOf({ align, isExtra }: Pick<Column<unknown>, 'align' | 'isExtra'>): string {
-  return cn(align === 'right' && 'text-right tabular-nums', isExtra && 'hidden lg:table-cell');
+/** On a narrow window: the title of the column, and beside it the cell. */
+const AS_LINE =
+  'max-md:grid max-md:grid-cols-[6.5rem_minmax(0,1fr)] max-md:gap-3 max-md:text-left max-md:before:text-xs max-md:before:leading-5 max-md:before:text-muted max-md:before:content-[attr(data-title)]';
+
+function classOf({ align, isExtra, kind }: Pick<Column<unknown>, 'align' | 'isExtra' | 'kind'>, at: number): string {
+  const isName = kind === 'name' || (kind === undefined && at === 0);
+  return cn(
+    isName ? 'wrap-anywhere md:min-w-44' : 'wrap-break-word',
+    at === 0 ? 'max-md:block' : AS_LINE,
+    kind === 'short' && 'md:whitespace-nowrap',
+    align === 'right' && 'tabular-nums md:text-right md:whitespace-nowrap',
+    isExtra && 'hidden max-md:hidden',
+    isExtra && (isExtra === 'wide' ? 'xl:table-cell' : 'lg:table-cell'),
+  );
 }
 
 function Pages({ total, page, onPage }: { total: number; page: number; onPage: (page: number) => void }) {

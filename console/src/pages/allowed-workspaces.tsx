@@ -25,7 +25,7 @@ export function AllowedWorkspaces({ chosen, onChange }: AllowedWorkspacesProps) 
                 onChange(target.checked ? [...chosen, id] : chosen.filter((other) => other !== id))
               }
             />
-            <span className="break-all">{name}</span>
+            <span className="wrap-anywhere">{name}</span>
           </label>
         ))}
       </div>

@@ -60,10 +60,10 @@ export function Attention({ items }: { readonly items: readonly OverviewAttentio
                 <Badge tone={tone}>{title}</Badge>
               </span>
               <span className="min-w-0">
-                <Link to={to} search={{ search: item.name }} className="font-medium break-words hover:underline">
+                <Link to={to} search={{ search: item.name }} className="font-medium wrap-anywhere hover:underline">
                   {item.name}
                 </Link>{' '}
-                <span className="text-xs break-words text-muted">{about(item)}</span>
+                <span className="text-xs wrap-anywhere text-muted">{about(item)}</span>
               </span>
             </li>
           );

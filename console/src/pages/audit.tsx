@@ -39,14 +39,22 @@ export function AuditPage() {
 
 function columns(onShow: (entry: AuditLogEntry) => void): readonly Column<AuditLogEntry>[] {
   return [
-    { title: 'Time', cell: ({ created_at }) => <span title={dateTime(created_at)}>{fromNow(created_at)}</span> },
-    { title: 'Action', cell: ({ action }) => <span className="font-mono text-xs">{action}</span> },
+    {
+      title: 'Time',
+      kind: 'short',
+      cell: ({ created_at }) => <span title={dateTime(created_at)}>{fromNow(created_at)}</span>,
+    },
+    { title: 'Action', kind: 'short', cell: ({ action }) => <span className="font-mono text-xs">{action}</span> },
     {
       title: 'Resource',
-      cell: ({ resource_name, resource_id }) => <span className="break-all">{resource_name ?? resource_id}</span>,
+      kind: 'name',
+      cell: ({ resource_name, resource_id }) => <span className="wrap-anywhere">{resource_name ?? resource_id}</span>,
     },
-    { title: 'By', cell: ({ actor_name, actor_id }) => <span className="break-all">{actor_name ?? actor_id}</span> },
-    { title: 'From', isExtra: true, cell: ({ client_address }) => client_address ?? '–' },
+    {
+      title: 'By',
+      cell: ({ actor_name, actor_id }) => <span className="inline-block md:min-w-28">{actor_name ?? actor_id}</span>,
+    },
+    { title: 'From', isExtra: 'wide', cell: ({ client_address }) => client_address ?? '–' },
     {
       title: 'Changes',
       cell: (entry) => (
@@ -56,6 +64,15 @@ function columns(onShow: (entry: AuditLogEntry) => void): readonly Column<AuditL
       ),
     },
   ];
+}
+
+/** What was, and what is. */
+function inWords(change: unknown): string {
+  if (typeof change !== 'object' || change === null || !('old' in change) || !('new' in change)) {
+    return JSON.stringify(change, null, 2);
+  }
+  const { old: before, new: after } = change;
+  return `from ${JSON.stringify(before, null, 2)}\nto   ${JSON.stringify(after, null, 2)}`;
 }
 
 function Entry({ entry, onClose }: { readonly entry: AuditLogEntry; readonly onClose: () => void }) {
@@ -72,7 +89,7 @@ function Entry({ entry, onClose }: { readonly entry: AuditLogEntry; readonly onC
             <dt className="font-mono text-xs text-muted">{field}</dt>
             <dd>
               <pre className="overflow-x-auto rounded-md bg-raised p-2 font-mono text-xs whitespace-pre-wrap">
-                {JSON.stringify(change, null, 2)}
+                {inWords(change)}
               </pre>
             </dd>
           </div>

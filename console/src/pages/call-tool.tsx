@@ -50,7 +50,7 @@ export function CallTool({ serverId, tool, onClose }: CallToolProps) {
   });
   return (
     <Dialog title={`Call ${tool.name}`} onClose={onClose}>
-      {tool.description !== null && <p className="break-words whitespace-pre-line text-muted">{tool.description}</p>}
+      {tool.description !== null && <p className="wrap-anywhere whitespace-pre-line text-muted">{tool.description}</p>}
       <p className="text-warn">The call is real: the tool does what it does, as you.</p>
       <form
         className="space-y-4"

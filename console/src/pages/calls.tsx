@@ -3,6 +3,7 @@ import { listLogsOptions } from '../api/@tanstack/react-query.gen';
 import type { RequestLog } from '../api/types.gen';
 import { ListTools } from '../components/list-tools';
 import { Page } from '../components/page';
+import { Id } from '../components/id';
 import { type Column, Table } from '../components/table';
 import { Badge, type Tone } from '../components/ui/badge';
 import { Card } from '../components/ui/card';
@@ -52,13 +53,18 @@ export function CallsPage() {
 }
 
 const COLUMNS: readonly Column<RequestLog>[] = [
-  { title: 'Time', cell: ({ created_at }) => <span title={dateTime(created_at)}>{fromNow(created_at)}</span> },
+  {
+    title: 'Time',
+    kind: 'short',
+    cell: ({ created_at }) => <span title={dateTime(created_at)}>{fromNow(created_at)}</span>,
+  },
   {
     title: 'Call',
+    kind: 'name',
     cell: ({ route, model, mcp_server, mcp_method }) => (
       <>
-        <span className="font-medium break-all">{model ?? mcp_server ?? route}</span>
-        <p className="font-mono text-xs break-all text-muted">{mcp_method ?? route}</p>
+        <span className="font-medium wrap-anywhere">{model ?? mcp_server ?? route}</span>
+        <p className="font-mono text-xs wrap-anywhere text-muted">{mcp_method ?? route}</p>
       </>
     ),
   },
@@ -67,8 +73,8 @@ const COLUMNS: readonly Column<RequestLog>[] = [
     isExtra: true,
     cell: ({ user_id, actor_id, session }) => (
       <>
-        <span className="break-all">{user_id ?? actor_id}</span>
-        {session !== null && <p className="text-xs break-all text-muted">session {session}</p>}
+        <Id id={user_id ?? actor_id} />
+        {session !== null && <p className="text-xs wrap-anywhere text-muted">session {session}</p>}
       </>
     ),
   },
@@ -81,13 +87,13 @@ const COLUMNS: readonly Column<RequestLog>[] = [
       </>
     ),
   },
-  { title: 'Tokens', align: 'right', isExtra: true, cell: ({ tokens }) => (tokens === null ? '–' : whole(tokens)) },
+  { title: 'Tokens', align: 'right', isExtra: 'wide', cell: ({ tokens }) => (tokens === null ? '–' : whole(tokens)) },
   { title: 'Cost', align: 'right', cell: ({ cost }) => (cost === null ? '–' : dollars(cost)) },
-  { title: 'Time taken', align: 'right', cell: ({ duration_ms }) => `${whole(duration_ms)} ms` },
+  { title: 'Time taken', kind: 'short', align: 'right', cell: ({ duration_ms }) => `${whole(duration_ms)} ms` },
   {
     title: 'Trace',
-    isExtra: true,
-    cell: ({ trace_id }) => <span className="font-mono text-xs break-all text-muted">{trace_id}</span>,
+    isExtra: 'wide',
+    cell: ({ trace_id }) => <Id id={trace_id} />,
   },
 ];
 

@@ -81,7 +81,7 @@ function Headers({ headers }: { readonly headers: Readonly<Record<string, string
   return (
     <dl className="space-y-1 font-mono text-xs">
       {Object.entries(headers).map(([name, value]) => (
-        <div key={name} className="break-all">
+        <div key={name} className="wrap-anywhere">
           <dt className="inline font-semibold">{name}: </dt>
           <dd className="inline">{value}</dd>
         </div>

@@ -71,22 +71,25 @@ function columns(mayRotate: boolean, mayDelete: boolean, onAct: (act: Act) => vo
       title: 'Key',
       cell: (key) => (
         <>
-          <span className="font-medium break-words">{key.name}</span>
+          <span className="font-medium wrap-anywhere">{key.name}</span>
           <p className="font-mono text-xs text-muted">{key.prefix}…</p>
         </>
       ),
     },
     {
       title: 'For',
+      kind: 'short',
       cell: ({ user, level }) => user?.user_id ?? (level === 'workspace' ? 'a workspace' : 'the organisation'),
     },
     { title: 'Scopes', isExtra: true, align: 'right', cell: ({ scopes }) => scopes.length },
     {
       title: 'Last used',
+      kind: 'short',
       cell: ({ last_used_at }) => <span title={dateTime(last_used_at)}>{fromNow(last_used_at)}</span>,
     },
     {
       title: 'Ends',
+      kind: 'short',
       isExtra: true,
       cell: ({ expires_at }) => <span title={dateTime(expires_at)}>{fromNow(expires_at)}</span>,
     },
@@ -149,7 +152,10 @@ function Delete({ apiKey, onClose }: { readonly apiKey: ApiKey; readonly onClose
   };
   return (
     <Confirm title={`Delete ${apiKey.name}`} action="Delete" onConfirm={remove} onClose={onClose}>
-      <p>Programs with this key are refused within ten seconds. It was last used {fromNow(apiKey.last_used_at)}.</p>
+      <p>
+        Programs with this key are refused within ten seconds. It was{' '}
+        {apiKey.last_used_at === null ? 'never used' : `last used ${fromNow(apiKey.last_used_at)}`}.
+      </p>
     </Confirm>
   );
 }

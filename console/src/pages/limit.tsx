@@ -127,7 +127,7 @@ function Reset(props: { limit: UsageLimit; entity: UsageEntity; onClose: () => v
 
 function columns(limit: UsageLimit, onReset?: (entity: UsageEntity) => void): readonly Column<UsageEntity>[] {
   return [
-    { title: 'Group', cell: ({ value_key }) => <span className="font-medium break-all">{value_key}</span> },
+    { title: 'Group', cell: ({ value_key }) => <span className="font-medium wrap-anywhere">{value_key}</span> },
     {
       title: 'Use',
       cell: (entity) => (
@@ -148,6 +148,7 @@ function columns(limit: UsageLimit, onReset?: (entity: UsageEntity) => void): re
     },
     {
       title: 'Resets',
+      kind: 'short',
       isExtra: true,
       cell: ({ next_reset_at }) => (
         <span title={dateTime(next_reset_at)}>{next_reset_at === null ? 'never' : fromNow(next_reset_at)}</span>

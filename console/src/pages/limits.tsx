@@ -30,7 +30,7 @@ const COLUMNS: readonly Column<UsageLimit>[] = [
       </>
     ),
   },
-  { title: 'Cap', align: 'right', cell: (limit) => describeCap(limit) },
+  { title: 'Cap', kind: 'short', align: 'right', cell: (limit) => describeCap(limit) },
   {
     title: 'Fullest group',
     cell: (limit) => {
@@ -63,6 +63,7 @@ const COLUMNS: readonly Column<UsageLimit>[] = [
   },
   {
     title: 'Resets',
+    kind: 'short',
     isExtra: true,
     cell: (limit) => (limit.next_reset_at === null ? 'never' : fromNow(limit.next_reset_at)),
   },

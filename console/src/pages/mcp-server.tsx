@@ -5,6 +5,7 @@ import type { McpCall } from '../api/types.gen';
 import { Page } from '../components/page';
 import { ErrorNote, Loading } from '../components/states';
 import { ListChoice } from '../components/list-tools';
+import { Id } from '../components/id';
 import { type Column, Table } from '../components/table';
 import { Badge, type Tone } from '../components/ui/badge';
 import { Card } from '../components/ui/card';
@@ -35,7 +36,7 @@ export function McpServerPage() {
   if (server.isLoadingError) return <ErrorNote error={server.error} onRetry={() => void server.refetch()} />;
   const { name, mcp_url: url } = server.data;
   return (
-    <Page title={name} intro={<span className="font-mono text-xs break-all">{url}</span>}>
+    <Page title={name} intro={<span className="font-mono text-xs wrap-anywhere">{url}</span>}>
       <McpTools serverId={ref} />
       <Calls serverId={ref} />
       <HeadersPreview serverId={ref} />
@@ -71,9 +72,14 @@ function Calls({ serverId }: { readonly serverId: string }) {
 }
 
 const CALL_COLUMNS: readonly Column<McpCall>[] = [
-  { title: 'Time', cell: ({ created_at }) => <span title={dateTime(created_at)}>{fromNow(created_at)}</span> },
+  {
+    title: 'Time',
+    kind: 'short',
+    cell: ({ created_at }) => <span title={dateTime(created_at)}>{fromNow(created_at)}</span>,
+  },
   {
     title: 'Call',
+    kind: 'name',
     cell: ({ tool, rpc_method, http_method }) => (
       <>
         <span className="font-medium">{tool ?? rpc_method ?? http_method}</span>
@@ -81,7 +87,7 @@ const CALL_COLUMNS: readonly Column<McpCall>[] = [
       </>
     ),
   },
-  { title: 'User', cell: ({ user_id, caller_id }) => <span className="break-all">{user_id ?? caller_id}</span> },
+  { title: 'User', cell: ({ user_id, caller_id }) => <Id id={user_id ?? caller_id} /> },
   {
     title: 'Outcome',
     cell: ({ outcome, error_code, rpc_error_code }) => {
@@ -96,11 +102,11 @@ const CALL_COLUMNS: readonly Column<McpCall>[] = [
       );
     },
   },
-  { title: 'Time taken', align: 'right', cell: ({ total_ms }) => `${Math.round(total_ms)} ms` },
+  { title: 'Time taken', kind: 'short', align: 'right', cell: ({ total_ms }) => `${Math.round(total_ms)} ms` },
   {
     title: 'Trace',
-    isExtra: true,
-    cell: ({ trace_id }) => <span className="font-mono text-xs break-all text-muted">{trace_id}</span>,
+    isExtra: 'wide',
+    cell: ({ trace_id }) => trace_id !== null && <Id id={trace_id} />,
   },
 ];
 

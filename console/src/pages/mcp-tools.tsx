@@ -78,8 +78,8 @@ function columnsOf({ toggle, call }: Acts): readonly Column<McpServerTool>[] {
       title: 'Tool',
       cell: ({ name, description, held }) => (
         <div className="max-w-3xl">
-          <p className="font-mono break-all">{name}</p>
-          <p className="line-clamp-3 text-xs break-words text-muted">{description}</p>
+          <p className="font-mono wrap-anywhere">{name}</p>
+          <p className="line-clamp-3 text-xs wrap-anywhere text-muted">{description}</p>
           {held && <Badge tone="warn">changed, held back</Badge>}
         </div>
       ),

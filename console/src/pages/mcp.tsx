@@ -62,14 +62,15 @@ function columns(mayTest: boolean): readonly Column<McpServer>[] {
           <Link to="/mcp/$ref" params={{ ref: id }} className="font-medium text-accent hover:underline">
             {name}
           </Link>
-          <p className="font-mono text-xs break-all text-muted">{url}</p>
+          <p className="font-mono text-xs wrap-anywhere text-muted">{url}</p>
         </>
       ),
     },
     {
       title: 'Behind it',
+      kind: 'name',
       isExtra: true,
-      cell: ({ url }) => <span className="font-mono text-xs break-all">{url}</span>,
+      cell: ({ url }) => <span className="font-mono text-xs wrap-anywhere">{url}</span>,
     },
     {
       title: 'Identity',
@@ -91,7 +92,7 @@ function Test({ server: { id, name } }: { readonly server: McpServer }) {
       <Button size="small" aria-label={`Test ${name}`} disabled={test.isPending} onClick={() => test.mutate()}>
         {test.isPending ? 'Testing…' : 'Test'}
       </Button>
-      <div role="status" className="max-w-72 text-xs break-words">
+      <div role="status" className="max-w-72 text-xs wrap-anywhere">
         {test.data?.ok === true && <span className="text-good">works, {test.data.tools ?? 0} tools</span>}
         {problem !== undefined && <span className="text-bad">{problem}</span>}
       </div>

@@ -55,8 +55,8 @@ const COLUMNS: readonly Column<Member>[] = [
     title: 'Person',
     cell: ({ id, name }) => (
       <>
-        <span className="font-medium break-all">{name ?? id}</span>
-        {name !== null && <p className="font-mono text-xs break-all text-muted">{id}</p>}
+        <span className="font-medium wrap-anywhere">{name ?? id}</span>
+        {name !== null && <p className="font-mono text-xs wrap-anywhere text-muted">{id}</p>}
       </>
     ),
   },
@@ -78,17 +78,19 @@ const COLUMNS: readonly Column<Member>[] = [
   { title: 'Browsers', align: 'right', isExtra: true, cell: ({ sessions }) => sessions },
   {
     title: 'Last log-in',
+    kind: 'short',
     cell: ({ last_login_at: at }) => <span title={dateTime(at)}>{fromNow(at)}</span>,
   },
   {
     title: 'Logged in until',
+    kind: 'short',
     isExtra: true,
     cell: ({ expires_at: at }) => <span title={dateTime(at)}>{fromNow(at)}</span>,
   },
 ];
 
 const GROUP_COLUMNS: readonly Column<MemberGroup>[] = [
-  { title: 'Group', cell: ({ group }) => <span className="font-medium break-all">{group}</span> },
+  { title: 'Group', cell: ({ group }) => <span className="font-medium wrap-anywhere">{group}</span> },
   { title: 'Role', cell: ({ role }) => role },
   { title: 'In', cell: ({ workspace }) => workspace ?? 'the organisation' },
 ];

@@ -61,18 +61,20 @@ const COLUMNS: readonly Column<CatalogueModel>[] = [
     title: 'Model',
     cell: ({ provider, model }) => (
       <>
-        <span className="font-mono text-xs break-all">{model}</span>
+        <span className="font-mono text-xs wrap-anywhere">{model}</span>
         <p className="text-xs text-muted">{providerName(provider)}</p>
       </>
     ),
   },
   {
     title: 'Context',
+    kind: 'short',
     align: 'right',
     cell: ({ context_window: window }) => <span title={`${whole(window)} tokens`}>{short(window)}</span>,
   },
   {
     title: 'Longest output',
+    kind: 'short',
     align: 'right',
     isExtra: true,
     cell: ({ max_output_tokens: most }) =>
@@ -89,37 +91,39 @@ const COLUMNS: readonly Column<CatalogueModel>[] = [
   },
   {
     title: 'Writes',
-    isExtra: true,
+    isExtra: 'wide',
     cell: ({ output_modalities: writes }) => writes.join(', ') || <span className="text-muted">nothing</span>,
   },
-  { title: 'Price', cell: (model) => <PricesOf model={model} /> },
+  { title: 'Price', kind: 'name', cell: (model) => <PricesOf model={model} /> },
   {
     title: 'Source',
-    isExtra: true,
-    cell: ({ source, read_on: day }) => <SourceNote source={`${source} (read ${day})`} />,
+    isExtra: 'wide',
+    cell: ({ source, read_on: day }) => (
+      <>
+        <SourceNote source={source} />
+        <p className="text-xs whitespace-nowrap text-muted">{day}</p>
+      </>
+    ),
   },
 ];
 
 /** The units that nearly every model is sold by come first; the others are one click away. */
 const MAIN_UNITS = 2;
+const ORDER = Object.keys(UNITS);
 
 function PricesOf({ model: { model, provider, prices } }: { readonly model: CatalogueModel }) {
   if (prices.length === 0) return <span className="text-warn">no price</span>;
+  const sorted = prices.toSorted((one, other) => ORDER.indexOf(one.unit) - ORDER.indexOf(other.unit));
   return (
     <div className="text-xs">
-      {prices.slice(0, MAIN_UNITS).map(({ price_id: id, unit, price }) => (
+      {sorted.slice(0, MAIN_UNITS).map(({ price_id: id, unit, price }) => (
         <p key={id}>
           <span className="text-muted">{isPricedUnit(unit) ? UNITS[unit] : unit}:</span>{' '}
           <span className="whitespace-nowrap tabular-nums">{priceInWords(unit, price)}</span>
         </p>
       ))}
-      <Link
-        to="/models"
-        search={{ view: 'prices', search: model, provider }}
-        aria-label={`All prices of ${model}`}
-        className="text-accent hover:underline"
-      >
-        {prices.length > MAIN_UNITS ? `${prices.length - MAIN_UNITS} more` : 'Sources'}
+      <Link to="/models" search={{ view: 'prices', search: model, provider }} className="text-accent hover:underline">
+        All prices<span className="sr-only"> of {model}</span>
       </Link>
     </div>
   );

@@ -52,6 +52,7 @@ function columns(mayRead: boolean): readonly Column<ModelRoute>[] {
     },
     {
       title: 'Targets',
+      kind: 'name',
       cell: (route) => (mayRead ? <Health route={route} /> : <Targets targets={route.targets.map(nameOf)} />),
     },
   ];
@@ -77,7 +78,7 @@ function Targets({ targets }: { readonly targets: readonly string[] }) {
 function Terms({ target }: { readonly target: ModelTarget | undefined }) {
   const terms = target === undefined ? [] : termsOf(target);
   if (terms.length === 0) return null;
-  return <span className="text-xs break-words text-muted">{terms.join(' · ')}</span>;
+  return <span className="text-xs wrap-anywhere text-muted">{terms.join(' · ')}</span>;
 }
 
 function termsOf(target: ModelTarget): readonly string[] {
@@ -112,7 +113,7 @@ function Health({ route }: { readonly route: ModelRoute }) {
         const [tone, word] = STATES[target.state];
         return (
           <li key={nameOf(target)} className="flex flex-wrap items-center gap-2">
-            <span className="font-mono text-xs break-all">{nameOf(target)}</span>
+            <span className="font-mono text-xs wrap-anywhere">{nameOf(target)}</span>
             <Badge tone={tone}>
               {word}
               {target.until !== null && `, ${fromNow(target.until)}`}

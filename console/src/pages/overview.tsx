@@ -15,6 +15,7 @@ import { Card } from '../components/ui/card';
 import { Select } from '../components/ui/field';
 import { Meter } from '../components/ui/meter';
 import { Attention } from './attention';
+import { cn } from '../lib/cn';
 import { useLogin } from '../lib/login-context';
 import { amount, dollars, percent, short, whole } from '../lib/format';
 
@@ -149,7 +150,7 @@ function GroupTable({ title, groups }: { readonly title: string; readonly groups
               {title}
             </th>
             {['Cost', 'Calls', 'Failed', 'Tokens'].map((column) => (
-              <th key={column} scope="col" className="px-4 py-2 text-right font-medium">
+              <th key={column} scope="col" className={cn('px-4 py-2 text-right font-medium', classOf(column))}>
                 {column}
               </th>
             ))}
@@ -158,19 +159,24 @@ function GroupTable({ title, groups }: { readonly title: string; readonly groups
         <tbody className="tabular-nums">
           {groups.map((one) => (
             <tr key={one.id ?? ''} className="border-t border-line">
-              <th scope="row" className="px-4 py-2 font-normal break-all">
+              <th scope="row" className="px-4 py-2 font-normal wrap-anywhere">
                 {nameOf(one)}
               </th>
               <td className="px-4 py-2 text-right">{dollars(one.cost)}</td>
               <td className="px-4 py-2 text-right">{whole(one.calls)}</td>
-              <td className="px-4 py-2 text-right">{whole(one.failed_calls)}</td>
-              <td className="px-4 py-2 text-right">{short(one.tokens)}</td>
+              <td className={cn('px-4 py-2 text-right', classOf('Failed'))}>{whole(one.failed_calls)}</td>
+              <td className={cn('px-4 py-2 text-right', classOf('Tokens'))}>{short(one.tokens)}</td>
             </tr>
           ))}
         </tbody>
       </table>
     </div>
   );
+}
+
+/** On a narrow window, cost and calls are enough. */
+function classOf(column: string): string | false {
+  return (column === 'Failed' || column === 'Tokens') && 'max-sm:hidden';
 }
 
 function nameOf({ id, name }: Pick<OverviewGroup, 'id' | 'name'>): string {

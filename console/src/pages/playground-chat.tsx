@@ -43,12 +43,12 @@ export function ChatSide({ model, message }: { readonly model: string; readonly 
   const { text, traceId, firstMs, totalMs, error } = answer;
   const trace = error instanceof ApiError ? error.traceId : traceId;
   return (
-    <Card title={<span className="break-all">{model}</span>} className="min-w-0">
+    <Card title={<span className="wrap-anywhere">{model}</span>} className="min-w-0">
       {error !== undefined && <ErrorNote error={error} />}
       <div
         aria-live="polite"
         aria-busy={totalMs === undefined}
-        className="min-h-24 p-4 break-words whitespace-pre-wrap"
+        className="min-h-24 p-4 wrap-anywhere whitespace-pre-wrap"
       >
         {text}
         {totalMs === undefined && <span className="text-muted"> …</span>}

@@ -32,7 +32,7 @@ export function RerankSide({ model, query, documents }: RerankSideProps) {
     refetchOnReconnect: false,
   });
   return (
-    <Card title={<span className="break-all">{model}</span>} className="min-w-0">
+    <Card title={<span className="wrap-anywhere">{model}</span>} className="min-w-0">
       {ranked.isPending && <Loading />}
       {ranked.isError && <ErrorNote error={ranked.error} />}
       {ranked.isSuccess && (
@@ -41,7 +41,7 @@ export function RerankSide({ model, query, documents }: RerankSideProps) {
             {ranked.data.results.map(({ index, relevance_score: score }) => (
               <li key={index} className="space-y-1">
                 <div className="flex justify-between gap-3">
-                  <span className="min-w-0 break-words">{documents[index]}</span>
+                  <span className="min-w-0 wrap-anywhere">{documents[index]}</span>
                   <span className="tabular-nums">{score.toFixed(4)}</span>
                 </div>
                 <div aria-hidden className="h-2 overflow-hidden rounded-full bg-raised">

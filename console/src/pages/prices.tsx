@@ -47,7 +47,7 @@ const COLUMNS: readonly Column<Price>[] = [
     title: 'Model',
     cell: ({ provider, model }) => (
       <>
-        <span className="font-mono text-xs break-all">{model}</span>
+        <span className="font-mono text-xs wrap-anywhere">{model}</span>
         <p className="text-xs text-muted">{providerName(provider)}</p>
       </>
     ),
@@ -67,9 +67,10 @@ const COLUMNS: readonly Column<Price>[] = [
       </>
     ),
   },
-  { title: 'Price', align: 'right', cell: ({ unit, price }) => priceInWords(unit, price) },
+  { title: 'Price', kind: 'short', align: 'right', cell: ({ unit, price }) => priceInWords(unit, price) },
   {
     title: 'Since',
+    kind: 'short',
     isExtra: true,
     cell: ({ effective_from: from }) => <span title={dateTime(from)}>{day(from)}</span>,
   },

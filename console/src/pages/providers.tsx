@@ -65,7 +65,7 @@ function columns(mayTest: boolean, onDelete?: (virtualKey: VirtualKey) => void):
       title: 'Virtual key',
       cell: ({ name, slug }) => (
         <>
-          <span className="font-medium break-words">{name}</span>
+          <span className="font-medium wrap-anywhere">{name}</span>
           <p className="font-mono text-xs text-muted">@{slug}</p>
         </>
       ),

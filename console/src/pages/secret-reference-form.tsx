@@ -58,7 +58,7 @@ export function SecretReferenceForm({ reference, onClose }: SecretReferenceFormP
         {ok ? (
           <p className="text-good">The secret can be read.</p>
         ) : (
-          <p className="break-words text-bad">The test failed: {[error, reason].filter(Boolean).join(', ')}</p>
+          <p className="wrap-anywhere text-bad">The test failed: {[error, reason].filter(Boolean).join(', ')}</p>
         )}
         <footer className="flex justify-end">
           <Button kind="main" onClick={onClose}>
@@ -124,7 +124,7 @@ export function SecretReferenceForm({ reference, onClose }: SecretReferenceFormP
           })}
         </div>
         {externalId !== undefined && (
-          <p className="break-all text-muted">
+          <p className="wrap-anywhere text-muted">
             External id for the trust policy: <span className="font-mono text-xs">{externalId}</span>
           </p>
         )}

@@ -76,16 +76,16 @@ function columns({ mayTest, mayChange, mayDelete, onAct }: Rights): readonly Col
       title: 'Reference',
       cell: ({ name, slug }) => (
         <>
-          <span className="font-medium break-words">{name}</span>
-          <p className="font-mono text-xs break-all text-muted">{slug}</p>
+          <span className="font-medium wrap-anywhere">{name}</span>
+          <p className="font-mono text-xs wrap-anywhere text-muted">{slug}</p>
         </>
       ),
     },
-    { title: 'Manager', isExtra: true, cell: ({ manager_type }) => manager_type },
+    { title: 'Manager', kind: 'short', isExtra: 'wide', cell: ({ manager_type }) => manager_type },
     {
       title: 'Secret',
-      isExtra: true,
-      cell: ({ secret_path }) => <span className="font-mono text-xs break-all">{secret_path}</span>,
+      isExtra: 'wide',
+      cell: ({ secret_path }) => <span className="font-mono text-xs wrap-anywhere">{secret_path}</span>,
     },
     {
       title: 'Last read',
@@ -102,8 +102,9 @@ function columns({ mayTest, mayChange, mayDelete, onAct }: Rights): readonly Col
       ? [
           {
             title: 'Actions',
+            kind: 'short' as const,
             cell: (reference: SecretReference) => (
-              <div className="flex flex-wrap gap-1">
+              <div className="flex flex-wrap gap-1 md:flex-nowrap">
                 {mayChange && (
                   <Button
                     size="small"
@@ -149,7 +150,7 @@ function useUsersOf(referenceId: string): readonly string[] {
 function UsedBy({ referenceId }: { readonly referenceId: string }) {
   const users = useUsersOf(referenceId);
   if (users.length === 0) return <span className="text-muted">nothing</span>;
-  return <span className="break-words">{users.join(', ')}</span>;
+  return <span className="wrap-anywhere">{users.join(', ')}</span>;
 }
 
 function TestReference({ reference: { id, name } }: { readonly reference: SecretReference }) {
@@ -183,7 +184,7 @@ function Delete({ reference, onClose }: { readonly reference: SecretReference; r
       onClose={onClose}
     >
       {users.length > 0 ? (
-        <p className="break-words">It cannot be deleted while it is used by {users.join(', ')}.</p>
+        <p className="wrap-anywhere">It cannot be deleted while it is used by {users.join(', ')}.</p>
       ) : (
         <p>The gateway forgets the credentials for the manager. The secret itself stays there.</p>
       )}

@@ -52,7 +52,7 @@ function You() {
           <dd>
             <details>
               <summary className="cursor-pointer">{caller.scopes.length} scopes</summary>
-              <p className="mt-1 font-mono text-xs break-words">{caller.scopes.join(', ')}</p>
+              <p className="mt-1 font-mono text-xs wrap-anywhere">{caller.scopes.join(', ')}</p>
             </details>
           </dd>
         </dl>
@@ -65,7 +65,7 @@ function You() {
                 key={`${place.organisation}/${place.workspace ?? ''}/${place.role}`}
                 className="flex items-center justify-between gap-4 px-4 py-3"
               >
-                <p className="min-w-0 break-words">
+                <p className="min-w-0 wrap-anywhere">
                   {place.organisation}
                   {place.workspace !== null && ` / ${place.workspace}`}{' '}
                   <span className="text-muted">as {place.role}</span>
@@ -101,7 +101,7 @@ function Sessions() {
         {sessions.data?.data.map((session) => (
           <li key={session.id} className="flex items-center justify-between gap-4 px-4 py-3">
             <div className="min-w-0">
-              <p className="break-words">{session.user_agent ?? 'An unknown browser'}</p>
+              <p className="wrap-anywhere">{session.user_agent ?? 'An unknown browser'}</p>
               <p className="text-xs text-muted">
                 {session.client_address ?? 'unknown address'} · logged in {fromNow(session.created_at)} · ends{' '}
                 {fromNow(session.expires_at)}

@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'react';
 import type { McpToolCall } from '../api/types.gen';
 import { Badge, type Tone } from '../components/ui/badge';
 import { whole } from '../lib/format';
@@ -12,16 +13,23 @@ const OUTCOMES: Readonly<Record<McpToolCall['outcome'], readonly [Tone, string]>
 export function ToolAnswer({ answer, traceId }: { readonly answer: McpToolCall; readonly traceId: string | null }) {
   const { outcome, error, content, structured_content: data, latency_ms: ms } = answer;
   const [tone, words] = OUTCOMES[outcome];
+  const ref = useRef<HTMLElement>(null);
+  useEffect(() => ref.current?.scrollIntoView({ block: 'nearest' }), [answer]);
   return (
-    <section aria-label="Answer of the tool" aria-live="polite" className="space-y-2 border-t border-line pt-4">
+    <section
+      ref={ref}
+      aria-label="Answer of the tool"
+      aria-live="polite"
+      className="space-y-2 border-t border-line pt-4"
+    >
       <p className="flex flex-wrap items-center gap-2">
         <Badge tone={tone}>{words}</Badge>
-        <span className="text-xs break-all text-muted">
+        <span className="text-xs wrap-anywhere text-muted">
           {whole(ms)} ms{traceId !== null && <> · trace {traceId}</>}
         </span>
       </p>
       {error !== null && (
-        <p className="break-words text-bad">
+        <p className="wrap-anywhere text-bad">
           {error.code}: {error.message}
         </p>
       )}
@@ -44,7 +52,7 @@ function Code({ label, text }: { readonly label: string; readonly text: string }
     <pre
       tabIndex={0}
       aria-label={label}
-      className="max-h-80 overflow-auto rounded-md bg-raised p-3 font-mono text-xs break-words whitespace-pre-wrap"
+      className="max-h-80 overflow-auto rounded-md bg-raised p-3 font-mono text-xs wrap-anywhere whitespace-pre-wrap"
     >
       {text}
     </pre>

@@ -27,7 +27,7 @@ export function Webhooks() {
   const [act, setAct] = useState<Act>();
   const endpoints = useQuery(listWebhooksOptions({ query: { current_page: page, page_size: PAGE_SIZE } }));
   const columns: readonly Column<WebhookEndpoint>[] = [
-    { title: 'Address', cell: ({ url }) => <span className="font-mono text-xs break-all">{url}</span> },
+    { title: 'Address', cell: ({ url }) => <span className="font-mono text-xs wrap-anywhere">{url}</span> },
     { title: 'Events', isExtra: true, cell: ({ events }) => (events.includes('*') ? 'all' : events.join(', ')) },
     {
       title: 'State',
@@ -36,8 +36,9 @@ export function Webhooks() {
     },
     {
       title: 'Actions',
+      kind: 'short',
       cell: (endpoint) => (
-        <div className="flex flex-wrap gap-1">
+        <div className="flex flex-wrap gap-1 md:flex-nowrap">
           {may('webhooks.read') && (
             <Button size="small" onClick={() => setAct({ kind: 'deliveries', endpoint })}>
               Deliveries
@@ -137,7 +138,7 @@ function Deliveries({ endpoint, onClose }: { readonly endpoint: WebhookEndpoint;
       title: 'Event',
       cell: ({ event_type: type, last_attempt_at: at }) => (
         <>
-          <span className="text-xs break-all">{type}</span>
+          <span className="text-xs wrap-anywhere">{type}</span>
           <p className="text-xs text-muted" title={dateTime(at)}>
             {at === null ? 'not tried yet' : fromNow(at)}
           </p>
@@ -157,6 +158,7 @@ function Deliveries({ endpoint, onClose }: { readonly endpoint: WebhookEndpoint;
     },
     {
       title: 'Actions',
+      kind: 'short',
       cell: ({ id, event_type: type }) =>
         may('webhooks.update') && (
           <Button
@@ -173,7 +175,7 @@ function Deliveries({ endpoint, onClose }: { readonly endpoint: WebhookEndpoint;
   return (
     <Dialog title="Deliveries" onClose={onClose}>
       <div className="flex flex-wrap items-center justify-between gap-2">
-        <p className="min-w-0 font-mono text-xs break-all">{endpoint.url}</p>
+        <p className="min-w-0 font-mono text-xs wrap-anywhere">{endpoint.url}</p>
         {may('webhooks.update') && (
           <Button size="small" disabled={send.isPending} onClick={() => send.mutate(undefined)}>
             Send a test event
@@ -202,7 +204,7 @@ function Delete({ endpoint, onClose }: { readonly endpoint: WebhookEndpoint; rea
   };
   return (
     <Confirm title="Delete the webhook" action="Delete" onConfirm={remove} onClose={onClose}>
-      <p className="break-words">{endpoint.url} receives no more events. Deliveries that are waiting are dropped.</p>
+      <p className="wrap-anywhere">{endpoint.url} receives no more events. Deliveries that are waiting are dropped.</p>
     </Confirm>
   );
 }

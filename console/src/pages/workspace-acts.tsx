@@ -83,7 +83,7 @@ export function DeleteWorkspace({ workspace, onClose }: WorkspaceActProps) {
           <ul className="list-disc pl-5">
             {found.map(({ kind, total }) => (
               <li key={kind}>
-                {whole(total)} {kind}
+                {kind}: {whole(total)}
               </li>
             ))}
           </ul>
@@ -105,11 +105,11 @@ function useWhatKeeps(workspaceId: string) {
   const active = { ...query, status: 'active' as const };
   const lists = {
     'API keys': useQuery(listApiKeysOptions({ query })),
-    'virtual keys': useQuery(listVirtualKeysOptions({ query })),
+    'Virtual keys': useQuery(listVirtualKeysOptions({ query })),
     'MCP servers': useQuery(listMcpServersOptions({ query })),
-    'model routes': useQuery(listModelRoutesOptions({ query })),
-    'active limits': useQuery(listUsageLimitsOptions({ query: active })),
-    webhooks: useQuery(listWebhooksOptions({ query })),
+    'Model routes': useQuery(listModelRoutesOptions({ query })),
+    'Active limits': useQuery(listUsageLimitsOptions({ query: active })),
+    Webhooks: useQuery(listWebhooksOptions({ query })),
   };
   // A list that the caller may not read counts as empty: the gateway decides.
   if (Object.values(lists).some(({ isPending }) => isPending)) return undefined;

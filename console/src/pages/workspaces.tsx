@@ -26,21 +26,26 @@ function columns({ mayChange, mayDelete, onAct }: Rights): readonly Column<Works
       title: 'Workspace',
       cell: ({ name, slug }) => (
         <>
-          <span className="font-medium break-words">{name}</span>
-          <p className="font-mono text-xs break-all text-muted">{slug}</p>
+          <span className="font-medium wrap-anywhere">{name}</span>
+          <p className="font-mono text-xs wrap-anywhere text-muted">{slug}</p>
         </>
       ),
     },
     {
       title: 'Description',
       isExtra: true,
-      cell: ({ description }) => <span className="break-words">{description ?? '–'}</span>,
+      cell: ({ description }) => <span className="wrap-anywhere">{description ?? '–'}</span>,
     },
-    { title: 'Made', cell: ({ created_at }) => <span title={dateTime(created_at)}>{fromNow(created_at)}</span> },
+    {
+      title: 'Made',
+      kind: 'short',
+      cell: ({ created_at }) => <span title={dateTime(created_at)}>{fromNow(created_at)}</span>,
+    },
     {
       title: 'Actions',
+      kind: 'short',
       cell: (workspace) => (
-        <div className="flex flex-wrap gap-1">
+        <div className="flex flex-wrap gap-1 md:flex-nowrap">
           {mayChange && (
             <Button
               size="small"
