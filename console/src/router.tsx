@@ -39,7 +39,13 @@ const routeTree = root.addChildren([
 ]);
 
 export function createConsoleRouter(queryClient: QueryClient) {
-  return createRouter({ routeTree, basepath: '/console', context: { queryClient }, defaultPreload: false });
+  return createRouter({
+    routeTree,
+    basepath: '/console',
+    context: { queryClient },
+    defaultPreload: false,
+    defaultErrorComponent: Broken,
+  });
 }
 
 declare module '@tanstack/react-router' {
@@ -59,6 +65,11 @@ function Root() {
       <Shell login={login.data} />
     </LoginContext>
   );
+}
+
+/** A defect of a page must not take the whole console away. */
+function Broken({ error, reset }: { readonly error: unknown; readonly reset: () => void }) {
+  return <ErrorNote error={error instanceof Error ? error : new Error('The page failed.')} onRetry={reset} />;
 }
 
 function NotFound() {

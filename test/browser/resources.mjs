@@ -44,7 +44,10 @@ export const resources = [
         .getByText('owner')
         .first()
         .waitFor();
-      await page.getByRole('row', { name: /leads/ }).getByText('search').waitFor();
+      await page
+        .getByRole('row', { name: /^leads/ })
+        .getByText('search', { exact: true })
+        .waitFor();
     },
   },
   {

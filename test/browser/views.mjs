@@ -111,10 +111,10 @@ export async function fillViews({ ask, toolsUrl, providerUrl, call }) {
   for (const model of ['gpt-4o-mini', 'gpt-4o', 'unknown', 'gpt-4.1-mini']) await call(key, { model });
 }
 
-/** Opens a view in a tab that is logged in. */
-export async function openView(page, address, [, place, open]) {
-  await page.goto(`${address}/${place}`);
+/** Opens a view in a tab that is logged in; one that is behind a page that is open already, from there. */
+export async function openView(page, address, [, place, open], previous = []) {
+  if (place !== previous[1] || previous[2] !== undefined) await page.goto(`${address}/${place}`);
   await page.getByRole('heading', { level: 1 }).waitFor();
-  await page.waitForLoadState('networkidle');
+  await page.waitForFunction(() => !document.body.innerText.includes('Loading…'));
   await open?.(page);
 }

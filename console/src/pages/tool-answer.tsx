@@ -14,7 +14,9 @@ export function ToolAnswer({ answer, traceId }: { readonly answer: McpToolCall; 
   const { outcome, error, content, structured_content: data, latency_ms: ms } = answer;
   const [tone, words] = OUTCOMES[outcome];
   const ref = useRef<HTMLElement>(null);
-  useEffect(() => ref.current?.scrollIntoView({ block: 'nearest' }), [answer]);
+  useEffect(() => {
+    ref.current?.scrollIntoView({ block: 'nearest' });
+  }, [answer]);
   return (
     <section
       ref={ref}
