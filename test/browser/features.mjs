@@ -151,7 +151,7 @@ export const features = [
       await page.getByLabel('Address of the new webhook').fill('http://127.0.0.1:9/hook');
       await page.getByRole('button', { name: 'Add webhook for all events' }).click();
       await page.getByLabel('Secret of the webhook', { exact: true }).waitFor();
-      await page.getByRole('button', { name: 'Deliveries' }).click();
+      await page.getByRole('button', { name: 'Deliveries of http://127.0.0.1:9/hook' }).click();
       const dialog = page.getByRole('dialog');
       await dialog.getByRole('button', { name: 'Send a test event' }).click();
       await dialog.getByText('webhook.test').first().waitFor({ timeout: 20_000 });

@@ -67,10 +67,10 @@ async function fill({ ask, providerUrl, toolsUrl, call }) {
       periodic_reset: 'monthly',
       ...fields,
     });
-  await limit({ name: 'Tokens of each application', type: 'tokens', credit_limit: 400 });
+  await limit({ name: 'Tokens of each application', type: 'tokens', credit_limit: 1_000 });
   await limit({ name: 'Budget of the organisation', type: 'cost', credit_limit: 5, group_by: [{ key: 'provider' }] });
   for (const [name, calls] of [
-    ['search service', 9],
+    ['search service', 28],
     ['support bot', 5],
   ]) {
     const fields = { level: 'organisation', scopes: ['completions.write'], default_virtual_key: 'openai' };

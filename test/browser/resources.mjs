@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { logIn } from './log-in.mjs';
 
-/** What administrators change, and what they are told before something breaks. */
+/** What administrators change, and the warnings before something breaks. */
 export const resources = [
   {
     title: 'A workspace is renamed, and deleted only when nothing belongs to it',

@@ -2,6 +2,7 @@
 //   npm ci && node run.mjs [root of the repository]
 // PICTURES=<folder> keeps a picture of every page and dialog, GUIDE=<folder> those of the guide, and ONLY=<pattern> runs the cases
 // whose title matches. With DATABASE_URL, the stories run once more on a database of their own on that server.
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -71,7 +72,9 @@ async function onServer() {
   const database = await makeOwnDatabase(DATABASE_URL);
   try {
     const onPostgres = stories.map((story) => ({ ...story, title: `${story.title}, on PostgreSQL` }));
-    await runOn({ DATABASE_URL: database.url, ...(REDIS_URL && { REDIS_URL }) }, onPostgres);
+    const TOLLGATE_ENCRYPTION_KEY = randomBytes(32).toString('base64');
+    const settings = { DATABASE_URL: database.url, TOLLGATE_ENCRYPTION_KEY, ...(REDIS_URL && { REDIS_URL }) };
+    await runOn(settings, onPostgres);
   } finally {
     await database.drop();
   }

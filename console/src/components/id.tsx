@@ -1,8 +1,16 @@
-/** An id on one line: its beginning where there is little room, and all of it under the pointer and in a selection. */
+import { cn } from '../lib/cn';
+import { useNames } from '../lib/names';
+
+/** A name, or else an id, on one line: its beginning where there is little room, and all of it under the pointer and in a selection. */
 export function Id({ id }: { readonly id: string }) {
+  const nameIds = useNames();
+  const name = nameIds(id);
   return (
-    <span title={id} className="block max-w-32 truncate font-mono text-xs text-muted xl:max-w-72">
-      {id}
+    <span
+      title={id}
+      className={cn('block max-w-32 truncate xl:max-w-72', name === id && 'font-mono text-xs text-muted')}
+    >
+      {name}
     </span>
   );
 }

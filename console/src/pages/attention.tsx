@@ -3,6 +3,7 @@ import type { OverviewAttention } from '../api/types.gen';
 import { Badge, type Tone } from '../components/ui/badge';
 import { Card } from '../components/ui/card';
 import { fromNow, percent } from '../lib/format';
+import { useNames } from '../lib/names';
 
 interface Kind {
   readonly title: string;
@@ -46,6 +47,7 @@ const KINDS: Readonly<Record<OverviewAttention['kind'], Kind>> = {
 
 /** What an administrator should look at, the worst first. */
 export function Attention({ items }: { readonly items: readonly OverviewAttention[] }) {
+  const nameIds = useNames();
   return (
     <Card title="Needs attention">
       <ul className="max-h-80 divide-y divide-line overflow-y-auto" tabIndex={0} aria-label="Needs attention">
@@ -63,7 +65,7 @@ export function Attention({ items }: { readonly items: readonly OverviewAttentio
                 <Link to={to} search={{ search: item.name }} className="font-medium wrap-anywhere hover:underline">
                   {item.name}
                 </Link>{' '}
-                <span className="text-xs wrap-anywhere text-muted">{about(item)}</span>
+                <span className="text-xs wrap-anywhere text-muted">{nameIds(about(item))}</span>
               </span>
             </li>
           );

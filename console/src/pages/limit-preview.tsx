@@ -5,6 +5,7 @@ import type { UsagePeriod, UsageSimulation } from '../api/types.gen';
 import { Badge, type Tone } from '../components/ui/badge';
 import { Meter } from '../components/ui/meter';
 import { amount } from '../lib/format';
+import { useNames } from '../lib/names';
 import { messageOf } from '../lib/session';
 
 const DAY_SECONDS = 86_400;
@@ -37,6 +38,7 @@ function Past({ draft: { type, cap, reset, condition, value, group } }: { readon
   const from = now - (now % DAY_SECONDS) - (days - 1) * DAY_SECONDS;
   // A pattern is no filter of the report, which then is of all calls.
   const isExact = value !== '' && !value.includes('*');
+  const nameIds = useNames();
   const report = useQuery({
     ...retrieveUsageReportOptions({
       query: {
@@ -53,7 +55,7 @@ function Past({ draft: { type, cap, reset, condition, value, group } }: { readon
   if (report.data === undefined)
     return <p className="text-muted">{report.isError ? messageOf(report.error) : 'Reading…'}</p>;
   const groups = report.data.data
-    .map((period) => ({ name: nameOf(period, group), used: period[type] }))
+    .map((period) => ({ id: nameOf(period, group), name: nameIds(nameOf(period, group)), used: period[type] }))
     .sort((one, other) => other.used - one.used);
   const over = groups.filter(({ used }) => cap > 0 && used >= cap).length;
   return (
@@ -65,9 +67,9 @@ function Past({ draft: { type, cap, reset, condition, value, group } }: { readon
         {!isExact && value !== '*' && <span className="text-muted"> Of all calls: a pattern cannot be looked up.</span>}
       </p>
       <ul className="space-y-1">
-        {groups.slice(0, SHOWN).map(({ name, used }) => (
-          <li key={name} className="grid grid-cols-[minmax(0,1fr)_minmax(0,1fr)_auto] items-center gap-2 text-xs">
-            <span className="truncate" title={name}>
+        {groups.slice(0, SHOWN).map(({ id, name, used }) => (
+          <li key={id} className="grid grid-cols-[minmax(0,1fr)_minmax(0,1fr)_auto] items-center gap-2 text-xs">
+            <span className="truncate" title={id}>
               {name}
             </span>
             <Meter

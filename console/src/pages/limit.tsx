@@ -16,6 +16,7 @@ import { Meter } from '../components/ui/meter';
 import { amount, dateTime, fromNow } from '../lib/format';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
+import { useNames } from '../lib/names';
 import { describeCap, describeConditions } from './limits';
 
 const REFRESH_MS = 5_000;
@@ -125,9 +126,18 @@ function Reset(props: { limit: UsageLimit; entity: UsageEntity; onClose: () => v
   );
 }
 
+function GroupName({ text }: { readonly text: string }) {
+  const nameIds = useNames();
+  return (
+    <span title={text} className="font-medium">
+      {nameIds(text)}
+    </span>
+  );
+}
+
 function columns(limit: UsageLimit, onReset?: (entity: UsageEntity) => void): readonly Column<UsageEntity>[] {
   return [
-    { title: 'Group', cell: ({ value_key }) => <span className="font-medium wrap-anywhere">{value_key}</span> },
+    { title: 'Group', cell: ({ value_key }) => <GroupName text={value_key} /> },
     {
       title: 'Use',
       cell: (entity) => (

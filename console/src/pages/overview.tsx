@@ -17,6 +17,7 @@ import { Meter } from '../components/ui/meter';
 import { Attention } from './attention';
 import { cn } from '../lib/cn';
 import { useLogin } from '../lib/login-context';
+import { useNames } from '../lib/names';
 import { amount, dollars, percent, short, whole } from '../lib/format';
 
 // The library of charts is half of the whole page.
@@ -211,6 +212,7 @@ function GroupedCost({ periods, groups, group }: GroupedCostProps) {
 }
 
 function FullestLimits() {
+  const nameIds = useNames();
   const limits = useQuery({
     ...listUsageLimitsOptions({ query: { status: 'active', page_size: 100, include_usage: 'true' } }),
     refetchInterval: REFRESH_MS,
@@ -238,7 +240,9 @@ function FullestLimits() {
             <li key={entity.id} className="grid gap-2 px-4 py-3 sm:grid-cols-[1fr_1fr_auto] sm:items-center">
               <div className="min-w-0">
                 <p className="truncate font-medium">{limit.name ?? limit.slug}</p>
-                <p className="truncate text-xs text-muted">{entity.value_key}</p>
+                <p className="truncate text-xs text-muted" title={entity.value_key}>
+                  {nameIds(entity.value_key)}
+                </p>
               </div>
               <Meter
                 label={`Used of ${limit.name ?? limit.slug}`}

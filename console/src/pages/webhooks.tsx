@@ -40,7 +40,11 @@ export function Webhooks() {
       cell: (endpoint) => (
         <div className="flex flex-wrap gap-1 md:flex-nowrap">
           {may('webhooks.read') && (
-            <Button size="small" onClick={() => setAct({ kind: 'deliveries', endpoint })}>
+            <Button
+              size="small"
+              aria-label={`Deliveries of ${endpoint.url}`}
+              onClick={() => setAct({ kind: 'deliveries', endpoint })}
+            >
               Deliveries
             </Button>
           )}
