@@ -163,7 +163,7 @@ export const features = [
       await page.getByRole('link', { name: 'Workspaces' }).click();
       await page.getByLabel('Name of the new workspace').fill('Made in the console');
       await page.getByRole('button', { name: 'Add workspace' }).click();
-      await page.getByRole('cell', { name: 'Made in the console' }).waitFor();
+      await page.getByRole('cell', { name: /^Made in the console/ }).waitFor();
     },
   },
   {
