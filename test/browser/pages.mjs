@@ -26,7 +26,7 @@ export const pages = ['light', 'dark'].map((theme) => ({
     const wrong = [];
     let previous;
     for (const view of VIEWS) {
-      const [name] = view;
+      const { name } = view;
       await openView(page, address, view, previous).catch((error) => assert.fail(`${name}: ${error.message}`));
       previous = view;
       for (const width of widths) {
@@ -36,7 +36,7 @@ export const pages = ['light', 'dark'].map((theme) => ({
         await fits.catch(() => wrong.push(`${name} is wider than ${width} px`));
         if (PICTURES === undefined) continue;
         mkdirSync(PICTURES, { recursive: true });
-        await page.screenshot({ path: path.join(PICTURES, `${name}-${theme}-${width}.png`), fullPage: !view[2] });
+        await page.screenshot({ path: path.join(PICTURES, `${name}-${theme}-${width}.png`), fullPage: !view.open });
       }
       const violations = await page.evaluate(
         async (rules) =>

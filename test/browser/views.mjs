@@ -7,39 +7,41 @@ const answered = (name, text) => async (page) => {
   await page.getByRole('dialog').getByText(text).first().waitFor();
 };
 
+const view = (name, place, open) => ({ name, place, open });
+
 /** Every page and dialog: its name, its address, and what opens it there. */
 export const VIEWS = [
-  ['overview', ''],
-  ['limits', 'limits'],
-  ['limit', 'limits/long-limit'],
-  ['limit-reset', 'limits/used-limit', press('Archive')],
-  ['new-limit', 'limits', answered('New limit', /No such call|would have reached/)],
-  ['keys', 'keys'],
-  ['new-key', 'keys', press('New key')],
-  ['made-key', 'keys', makeKey],
-  ['delete-key', 'keys?search=far-too-long', press(`Delete ${LONG} key`)],
-  ['providers', 'providers'],
-  ['new-virtual-key', 'providers', press('New virtual key')],
-  ['new-reference', 'providers', press('New reference')],
-  ['routes', 'models'],
-  ['catalogue', 'models?view=catalogue'],
-  ['prices', 'models?view=prices'],
-  ['new-price', 'models?view=prices', press('New price')],
-  ['mcp', 'mcp'],
-  ['new-server', 'mcp', press('New server')],
-  ['server', 'mcp/pictured'],
-  ['call-tool', 'mcp/pictured', press('Call create_issue')],
-  ['called-tool', 'mcp/pictured', callTool],
-  ['playground', 'playground'],
-  ['calls', 'calls'],
-  ['audit', 'audit'],
-  ['audit-entry', 'audit', press('Show virtual_keys.create')],
-  ['settings', 'settings'],
-  ['workspaces', 'settings?view=workspaces'],
-  ['change-workspace', 'settings?view=workspaces', press(`Change ${LONG}`)],
-  ['delete-workspace', 'settings?view=workspaces', answered('Delete Default', 'belong to it')],
-  ['members', 'settings?view=members'],
-  ['webhooks', 'settings?view=webhooks'],
+  view('overview', ''),
+  view('limits', 'limits'),
+  view('limit', 'limits/long-limit'),
+  view('limit-reset', 'limits/used-limit', press('Archive')),
+  view('new-limit', 'limits', answered('New limit', /No such call|would have reached/)),
+  view('keys', 'keys'),
+  view('new-key', 'keys', press('New key')),
+  view('made-key', 'keys', makeKey),
+  view('delete-key', 'keys?search=far-too-long', press(`Delete ${LONG} key`)),
+  view('providers', 'providers'),
+  view('new-virtual-key', 'providers', press('New virtual key')),
+  view('new-reference', 'providers', press('New reference')),
+  view('routes', 'models'),
+  view('catalogue', 'models?view=catalogue'),
+  view('prices', 'models?view=prices'),
+  view('new-price', 'models?view=prices', press('New price')),
+  view('mcp', 'mcp'),
+  view('new-server', 'mcp', press('New server')),
+  view('server', 'mcp/pictured'),
+  view('call-tool', 'mcp/pictured', press('Call create_issue')),
+  view('called-tool', 'mcp/pictured', callTool),
+  view('playground', 'playground'),
+  view('calls', 'calls'),
+  view('audit', 'audit'),
+  view('audit-entry', 'audit', press('Show virtual_keys.create')),
+  view('settings', 'settings'),
+  view('workspaces', 'settings?view=workspaces'),
+  view('change-workspace', 'settings?view=workspaces', press(`Change ${LONG}`)),
+  view('delete-workspace', 'settings?view=workspaces', answered('Delete Default', 'belong to it')),
+  view('members', 'settings?view=members'),
+  view('webhooks', 'settings?view=webhooks'),
 ];
 
 async function makeKey(page) {
@@ -112,8 +114,8 @@ export async function fillViews({ ask, toolsUrl, providerUrl, call }) {
 }
 
 /** Opens a view in a tab that is logged in; one that is behind a page that is open already, from there. */
-export async function openView(page, address, [, place, open], previous = []) {
-  if (place !== previous[1] || previous[2] !== undefined) await page.goto(`${address}/${place}`);
+export async function openView(page, address, { place, open }, previous) {
+  if (place !== previous?.place || previous.open !== undefined) await page.goto(`${address}/${place}`);
   await page.getByRole('heading', { level: 1 }).waitFor();
   await page.waitForFunction(() => !document.body.innerText.includes('Loading…'));
   await open?.(page);
