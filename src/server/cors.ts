@@ -37,10 +37,7 @@ export function setUpCors(app: NestExpressApplication, adapter: LinkedExpressAda
  * bring a key.
  * @param methodsOf the methods that pages may use at a path
  */
-export function corsMiddleware(
-  origins: ReadonlySet<string>,
-  methodsOf: (path: string) => readonly string[],
-): RequestHandler {
+function corsMiddleware(origins: ReadonlySet<string>, methodsOf: (path: string) => readonly string[]): RequestHandler {
   return (request, response, next) => {
     const { origin } = request.headers;
     if (origin === undefined) return next();
