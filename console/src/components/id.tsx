@@ -8,7 +8,7 @@ export function Id({ id }: { readonly id: string }) {
   return (
     <span
       title={id}
-      className={cn('block max-w-32 truncate xl:max-w-72', name === id && 'font-mono text-xs text-muted')}
+      className={cn('block max-w-24 truncate xl:max-w-44', name === id && 'font-mono text-xs text-muted')}
     >
       {name}
     </span>
