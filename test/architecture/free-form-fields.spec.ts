@@ -34,6 +34,7 @@ function isLeftOut(field: string): boolean {
 
 it('finds every DTO field that takes a free-form object', () => {
   expect([...takers.keys()].sort()).toEqual([
+    'CallMcpServerToolDto.arguments',
     'CreateApiKeyDto.metadata',
     'CreateMcpServerDto.headers',
     'CreatePlacedApiKeyDto.metadata',
@@ -46,6 +47,7 @@ it('finds every DTO field that takes a free-form object', () => {
     'KeyDefaultsDto.metadata',
     'KeyUserDto.claims',
     'SimulateUsageDto.metadata',
+    'ToolChoiceDto.input_schema',
     'UpdateApiKeyDto.metadata',
     'UpdateMcpServerDto.headers',
     'UpdateSecretReferenceDto.auth_config',
