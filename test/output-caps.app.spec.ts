@@ -88,7 +88,7 @@ describe('the cap of a model route', () => {
   ])('is sent as %s to %s where a call has none, which then has a bound', async (cap, _who, path, virtualKey) => {
     await gateway.limit({ type: 'tokens', credit_limit: LIMIT });
     const model = await route({ max_output_tokens: 50 }, virtualKey());
-    const answer = await ask(path, { model, input: 'Hi', messages: [] });
+    const answer = await ask(path, { model, ...(path === CHAT ? { messages: [] } : { input: 'Hi' }) });
     expect([answer.status, answer.headers[HEADER]]).toEqual([200, '50']);
     expect(sent()).toMatchObject({ model: 'm', [cap]: 50 });
   });
