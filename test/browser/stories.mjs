@@ -52,7 +52,7 @@ export const stories = [
       let last;
       for (let calls = 0; calls < 20 && last !== 412; calls += 1) last = (await call(key, { model: 'gpt-x' })).status;
       assert.equal(last, 412);
-      await row.getByText('blocks calls').waitFor({ timeout: 15_000 });
+      await row.getByText('refused a call').waitFor({ timeout: 15_000 });
 
       await page.getByRole('link', { name: 'Tokens of each key' }).click();
       await page.getByRole('button', { name: /^Reset api_key/ }).click();

@@ -153,8 +153,12 @@ function columns(limit: UsageLimit, onReset?: (entity: UsageEntity) => void): re
     { title: 'Reserved', align: 'right', isExtra: true, cell: (entity) => amount(entity.reserved, limit.type) },
     {
       title: 'State',
-      cell: ({ status }) =>
-        status === 'exhausted' ? <Badge tone="bad">used up</Badge> : <Badge tone="good">open</Badge>,
+      cell: ({ status, current_usage, credit_limit }) => {
+        if (current_usage >= credit_limit) return <Badge tone="bad">used up</Badge>;
+        // Smaller calls may still fit.
+        if (status === 'exhausted') return <Badge tone="bad">refused a call</Badge>;
+        return <Badge tone="good">open</Badge>;
+      },
     },
     {
       title: 'Resets',

@@ -56,7 +56,10 @@ const COLUMNS: readonly Column<UsageLimit>[] = [
     cell: (limit) => {
       const isUsedUp = limit.usage?.some(({ status }) => status === 'exhausted') ?? false;
       if (limit.status === 'archived') return <Badge>archived</Badge>;
-      if (isUsedUp && limit.enforcement === 'strict') return <Badge tone="bad">blocks calls</Badge>;
+      const isFull = limit.usage?.some((group) => group.current_usage >= group.credit_limit) ?? false;
+      if (isFull && limit.enforcement === 'strict') return <Badge tone="bad">blocks calls</Badge>;
+      // Smaller calls may still fit.
+      if (isUsedUp && limit.enforcement === 'strict') return <Badge tone="bad">refused a call</Badge>;
       if (isUsedUp) return <Badge tone="warn">exceeded</Badge>;
       return limit.enforcement === 'strict' ? <Badge tone="good">active</Badge> : <Badge>monitor only</Badge>;
     },
