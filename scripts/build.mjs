@@ -40,7 +40,7 @@ async function build(wanted) {
   process.once('exit', cleanUp);
   try {
     console.error('building…');
-    // The types are checked by `npm run check:types`: here it would double the time of a first start.
+    // The types are checked by `npm run check:lint`: here it would double the time of a first start.
     const compilerOptions = { outDir: out, noCheck: true };
     writeFileSync(config, JSON.stringify({ extends: join(ROOT, 'tsconfig.build.json'), compilerOptions }));
     await compile(relative(ROOT, config));

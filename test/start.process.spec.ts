@@ -2,18 +2,14 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { Client } from 'pg';
 import { eventually } from './support/eventually.js';
 import { type FakeProvider, json, silence, startFakeProvider } from './support/fake-provider.js';
 import { GatewayClient } from './support/gateway-client.js';
-import { GatewayProcess } from './support/gateway-process.js';
-import { makeOwnDatabase, type OwnDatabase } from './support/own-database.js';
+import { GatewayProcess, keysIn } from './support/gateway-process.js';
 import { send } from './support/send.js';
-import { databaseServer, onServer } from './support/services.js';
 import { ADMIN_KEY, ENCRYPTION_KEY } from './support/test-app.js';
 import { testDatabase } from './support/test-database.js';
 
-const KEY_FORM = /tg_[0-9A-Za-z]{8}_[0-9A-Za-z]{49}/g;
 const RERANK = { model: 'rerank-v3.5', query: 'keys', documents: ['keys', 'locks'] };
 const ANSWER = json({ id: '1', results: [{ index: 0, relevance_score: 0.5 }] });
 
@@ -35,10 +31,6 @@ async function onTestDatabase(): Promise<Readonly<Record<string, string>>> {
   const database = await testDatabase();
   await database.empty();
   return { ...database.settings, TOLLGATE_ENCRYPTION_KEY: ENCRYPTION_KEY };
-}
-
-function keysIn({ stdout, stderr }: GatewayProcess): readonly string[] {
-  return (stdout + stderr).match(KEY_FORM) ?? [];
 }
 
 function firstLine({ stdout }: GatewayProcess): unknown {
@@ -257,67 +249,3 @@ describe('a gateway whose log has no reader any more', () => {
     expect(await gateway.exitCode()).toBe(0);
   });
 });
-
-onServer('gateways that start together on an empty database (needs DATABASE_URL: a folder has one gateway)', () => {
-  let database: OwnDatabase;
-
-  beforeAll(async () => {
-    database = await makeOwnDatabase(databaseServer ?? '');
-  });
-  afterAll(async () => {
-    await killAll();
-    await database.drop();
-  });
-
-  it('makes one organisation and one admin key when two gateways start together, and both accept the key', async () => {
-    const settings = { DATABASE_URL: database.url, TOLLGATE_ENCRYPTION_KEY: ENCRYPTION_KEY };
-    const gateways = [spawnGateway(settings), spawnGateway(settings)];
-    const urls = await Promise.all(gateways.map((gateway) => gateway.url()));
-    const [key = '', ...more] = gateways.flatMap((gateway) => keysIn(gateway));
-    expect(more).toEqual([]);
-    for (const url of urls) expect((await new GatewayClient(url).as(key).get('/v1/api-keys')).status).toBe(200);
-    expect(await countRows(database.url)).toEqual({ organisations: 1, workspaces: 1, api_keys: 1, virtual_keys: 1 });
-  });
-});
-
-onServer('a start while another gateway migrates (needs DATABASE_URL: a folder has one gateway)', () => {
-  let database: OwnDatabase;
-  let other: Client;
-
-  beforeAll(async () => {
-    database = await makeOwnDatabase(databaseServer ?? '');
-    other = new Client({ connectionString: database.url });
-    await other.connect();
-    await other.query('SELECT pg_advisory_lock($1)', [7_160_233]);
-  });
-  afterAll(async () => {
-    await killAll();
-    await other.end();
-    await database.drop();
-  });
-
-  it('logs that it waits for another start, handles a signal, and goes on when the other has finished', async () => {
-    const settings = { DATABASE_URL: database.url, TOLLGATE_ENCRYPTION_KEY: ENCRYPTION_KEY };
-    const [stopped, waiting] = [spawnGateway(settings), spawnGateway(settings)];
-    for (const gateway of [stopped, waiting]) {
-      await eventually(() => gateway.stderr.includes('Another gateway is bringing the tables'), 60_000);
-    }
-    stopped.signal('SIGTERM');
-    expect(await stopped.exitCode()).toBe(128 + 15);
-    await other.query('SELECT pg_advisory_unlock($1)', [7_160_233]);
-    expect(await waiting.url()).toMatch(/^http/);
-  });
-});
-
-async function countRows(url: string): Promise<object> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    const counts = ['organisations', 'workspaces', 'api_keys', 'virtual_keys'].map(
-      (table) => `(SELECT count(*)::int FROM "${table}") AS "${table}"`,
-    );
-    return (await client.query<object>(`SELECT ${counts.join(', ')}`)).rows[0] ?? {};
-  } finally {
-    await client.end();
-  }
-}

@@ -18,7 +18,7 @@ import { logins as loginCases } from './logins.mjs';
 import { outages } from './outages.mjs';
 import { pages } from './pages.mjs';
 import { resources } from './resources.mjs';
-import { speed } from './speed.mjs';
+import { firstPage, longLists } from './speed.mjs';
 import { stories } from './stories.mjs';
 
 const CASE_MS = 90_000;
@@ -55,7 +55,8 @@ try {
   await buildConsoleIfStale();
   const executablePath = SYSTEM_BROWSERS.find(existsSync) ?? (await chromiumPackage.executablePath());
   browser = await chromium.launch({ executablePath, args: ARGUMENTS });
-  const all = [...stories, ...loginCases, ...features, ...resources, ...attacks, ...pages, ...outages, ...speed];
+  const cases = [...stories, ...loginCases, ...features, ...resources, ...attacks, ...pages, ...outages];
+  const all = [...firstPage, ...cases, ...longLists];
   await runOn({}, GUIDE === undefined ? all : guide);
   if (DATABASE_URL !== undefined && GUIDE === undefined) await onServer();
 } catch (error) {

@@ -8,6 +8,7 @@ const MAIN = fileURLToPath(new URL('../../dist/src/main.js', import.meta.url));
 const COMPILED = fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url));
 /** In words, and in production as a line of the log. */
 const LISTENS = /(?:Tollgate listens on |"event":"listening","url":")([^\s"]+)[\n"]/;
+const KEY_FORM = /tg_[0-9A-Za-z]{8}_[0-9A-Za-z]{49}/g;
 /** Much longer than a start takes, even on a busy machine. */
 const START_MS = 60_000;
 
@@ -91,4 +92,9 @@ export class GatewayProcess extends BuiltProgram {
     if (url === undefined) throw new Error(`the gateway did not start: ${this.stderr}`);
     return url;
   }
+}
+
+/** The keys that it has printed. */
+export function keysIn({ stdout, stderr }: BuiltProgram): readonly string[] {
+  return (stdout + stderr).match(KEY_FORM) ?? [];
 }

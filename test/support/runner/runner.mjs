@@ -49,7 +49,7 @@ export default class SharedModulesRunner {
 }
 
 function isOfProcess({ context }) {
-  return context.config.displayName.name === 'process';
+  return ['start', 'process'].includes(context.config.displayName.name);
 }
 
 /** Node itself crashed: V8 has defects that end a process in the middle of any file. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import Sequencer from '@jest/test-sequencer';
 
-const ORDER = ['process', 'app', 'once', 'unit'];
+const ORDER = ['start', 'process', 'app', 'once', 'unit'];
 
 /**
  * Those that take longest begin first, so that no worker waits at the end for the last long file of the other. Files that fake
