@@ -27,12 +27,17 @@ try {
   const gateway = await startGateway(provider, {
     settings: { ...database.settings, MAX_CONNECTIONS_PER_ADDRESS: '10000', PROVIDER_CONNECTIONS_PER_ORIGIN: '10000' },
     provider: 'openai-compatible',
-    addresses: [whole, whole, whole, whole, stream],
+    addresses: [whole, stream],
   });
   const slugs = gateway.callers.map((headers) => headers['x-gateway-virtual-key']);
   const { model } = JSON.parse(chatBody({ bytes: BYTES }));
-  await makeRoute(gateway, ROUTE, slugs.slice(0, 4), model);
-  await makeRoute(gateway, TRANSLATED, slugs.slice(4), model);
+  // Four models of one virtual key: four virtual keys have four times the connections, which cost the same without a route.
+  await makeRoute(
+    gateway,
+    ROUTE,
+    [1, 2, 3, 4].map((number) => ({ virtual_key: slugs[0], model: `${model}-${number}` })),
+  );
+  await makeRoute(gateway, TRANSLATED, [{ virtual_key: slugs[1], model }]);
   const { 'x-gateway-api-key': key } = gateway.callers[0];
   const ofRoute = { 'x-gateway-api-key': key };
   const chat = `${gateway.url}/v1/chat/completions`;
@@ -68,9 +73,9 @@ try {
   process.exit();
 }
 
-function makeRoute({ url, adminKey }, name, slugs, model) {
-  const targets = slugs.map((slug) => ({ virtual_key: slug, model, weight: 1 }));
-  return post(`${url}/v1/model-routes`, { 'x-gateway-api-key': adminKey }, { name, targets });
+function makeRoute({ url, adminKey }, name, targets) {
+  const weighted = targets.map((target) => ({ ...target, weight: 1 }));
+  return post(`${url}/v1/model-routes`, { 'x-gateway-api-key': adminKey }, { name, targets: weighted });
 }
 
 function renamed(body, model) {

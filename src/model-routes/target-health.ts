@@ -66,7 +66,8 @@ export class TargetHealth {
   isHealthy(target: Target, now: number): boolean {
     const key = keyOf(target);
     if (this.shared.of(key, now) !== undefined) return false;
-    const health = this.known.get(key);
+    // Asked of every target for every call: the calls that go there keep it known.
+    const health = this.known.peek(key);
     if (health === undefined) return true;
     if (health.limitedUntil > now) return false;
     return health.openUntil === undefined || (health.openUntil <= now && health.probeUntil <= now);
@@ -74,17 +75,18 @@ export class TargetHealth {
 
   /** A call is on its way there. */
   begin(target: Target, now: number): void {
-    const health = this.known.get(keyOf(target));
+    const health = this.known.peek(keyOf(target));
     if (health?.openUntil !== undefined && health.openUntil <= now) health.probeUntil = now + LOST_PROBE_MS;
   }
 
   /** @param pauseMs that its provider asked for, of an outcome `limited` */
   end(target: Target, outcome: TargetOutcome, now: number, pauseMs = LIMITED_MS): void {
     const key = keyOf(target);
-    const health = this.known.get(key) ?? newHealth();
+    const known = this.known.get(key);
+    const health = known ?? newHealth();
     health.probeUntil = 0;
     if (outcome === 'unknown') return;
-    this.known.set(key, health);
+    if (known === undefined) this.known.set(key, health);
     const isOver = health.openUntil !== undefined && health.openUntil <= now;
     if (outcome === 'limited') {
       health.limitedUntil = Math.max(health.limitedUntil, now + Math.min(pauseMs, LONGEST_PAUSE_MS));
