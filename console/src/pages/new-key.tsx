@@ -5,8 +5,7 @@ import { z } from 'zod';
 import { listVirtualKeysOptions } from '../api/@tanstack/react-query.gen';
 import { createApiKey } from '../api/sdk.gen';
 import type { Scope } from '../api/types.gen';
-import { ErrorNote } from '../components/states';
-import { Button } from '../components/ui/button';
+import { FormFooter } from '../components/form-footer';
 import { Dialog } from '../components/ui/dialog';
 import { Field, Input, Select } from '../components/ui/field';
 import { inWorkspace, WorkspaceField } from '../components/workspace-field';
@@ -132,13 +131,7 @@ export function NewKey({ onClose }: { readonly onClose: () => void }) {
             )}
           </Field>
         </div>
-        {created.isError && <ErrorNote error={created.error} />}
-        <footer className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="main" type="submit" disabled={created.isPending}>
-            Create key
-          </Button>
-        </footer>
+        <FormFooter sent={created} action="Create key" onClose={onClose} />
       </form>
     </Dialog>
   );

@@ -3,8 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useForm } from 'react-hook-form';
 import { z } from 'zod';
 import { createUsageLimit } from '../api/sdk.gen';
-import { ErrorNote } from '../components/states';
-import { Button } from '../components/ui/button';
+import { FormFooter } from '../components/form-footer';
 import { Dialog } from '../components/ui/dialog';
 import { Field, Input, Select } from '../components/ui/field';
 import { inWorkspace, WorkspaceField } from '../components/workspace-field';
@@ -153,13 +152,7 @@ export function NewLimit({ onClose }: { readonly onClose: () => void }) {
           )}
         </Field>
         <LimitPreview draft={{ type, cap: Number(cap) || 0, reset, condition, value, group }} />
-        {created.isError && <ErrorNote error={created.error} />}
-        <footer className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="main" type="submit" disabled={created.isPending}>
-            Create limit
-          </Button>
-        </footer>
+        <FormFooter sent={created} action="Create limit" onClose={onClose} />
       </form>
     </Dialog>
   );

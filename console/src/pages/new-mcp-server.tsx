@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useForm } from 'react-hook-form';
 import { z } from 'zod';
 import { createMcpServer, testMcpServer } from '../api/sdk.gen';
-import { ErrorNote } from '../components/states';
+import { FormFooter } from '../components/form-footer';
 import { Button } from '../components/ui/button';
 import { Dialog } from '../components/ui/dialog';
 import { Field, Input, Select } from '../components/ui/field';
@@ -100,13 +100,7 @@ export function NewMcpServer({ onClose }: { readonly onClose: () => void }) {
           )}
         </Field>
         <WorkspaceField input={form.register('workspace')} shared="All workspaces may use it" />
-        {created.isError && <ErrorNote error={created.error} />}
-        <footer className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="main" type="submit" disabled={created.isPending}>
-            Save and test
-          </Button>
-        </footer>
+        <FormFooter sent={created} action="Save and test" onClose={onClose} />
       </form>
     </Dialog>
   );

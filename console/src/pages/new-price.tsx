@@ -3,8 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useForm } from 'react-hook-form';
 import { z } from 'zod';
 import { createPrice } from '../api/sdk.gen';
-import { ErrorNote } from '../components/states';
-import { Button } from '../components/ui/button';
+import { FormFooter } from '../components/form-footer';
 import { Dialog } from '../components/ui/dialog';
 import { Field, Input, Select } from '../components/ui/field';
 import { isOfTokens, isPricedUnit, perToken, UNITS } from '../lib/price';
@@ -77,13 +76,7 @@ export function NewPrice({ onClose }: { readonly onClose: () => void }) {
           The price counts from now on, before the built-in one. It cannot be changed; a newer price takes its place. A
           model with a price of your own has none of the built-in ones: set all its units.
         </p>
-        {created.isError && <ErrorNote error={created.error} />}
-        <footer className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="main" type="submit" disabled={created.isPending}>
-            Set price
-          </Button>
-        </footer>
+        <FormFooter sent={created} action="Set price" onClose={onClose} />
       </form>
     </Dialog>
   );

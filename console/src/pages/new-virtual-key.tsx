@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { listSecretReferencesOptions } from '../api/@tanstack/react-query.gen';
 import { createVirtualKey, testVirtualKey } from '../api/sdk.gen';
 import type { Provider } from '../api/types.gen';
-import { ErrorNote } from '../components/states';
+import { FormFooter } from '../components/form-footer';
 import { Button } from '../components/ui/button';
 import { Dialog } from '../components/ui/dialog';
 import { Field, Input, Select, TextArea } from '../components/ui/field';
@@ -220,13 +220,7 @@ export function NewVirtualKey({ onClose }: { readonly onClose: () => void }) {
             {(tie) => <Input {...tie} {...form.register('key')} type="password" autoComplete="off" />}
           </Field>
         )}
-        {created.isError && <ErrorNote error={created.error} />}
-        <footer className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="main" type="submit" disabled={created.isPending}>
-            Save and test
-          </Button>
-        </footer>
+        <FormFooter sent={created} action="Save and test" onClose={onClose} />
       </form>
     </Dialog>
   );

@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useForm } from 'react-hook-form';
 import { createSecretReference, testSecretReference, updateSecretReference } from '../api/sdk.gen';
 import type { SecretReference } from '../api/types.gen';
-import { ErrorNote } from '../components/states';
+import { FormFooter } from '../components/form-footer';
 import { Button } from '../components/ui/button';
 import { Dialog } from '../components/ui/dialog';
 import { Field, Input, Select } from '../components/ui/field';
@@ -140,13 +140,7 @@ export function SecretReferenceForm({ reference, onClose }: SecretReferenceFormP
           </Field>
         </div>
         <AllowedWorkspaces chosen={workspaces} onChange={(next) => form.setValue('workspaces', next)} />
-        {saved.isError && <ErrorNote error={saved.error} />}
-        <footer className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="main" type="submit" disabled={saved.isPending}>
-            Save and test
-          </Button>
-        </footer>
+        <FormFooter sent={saved} action="Save and test" onClose={onClose} />
       </form>
     </Dialog>
   );

@@ -10,9 +10,9 @@ import {
 } from '../api/@tanstack/react-query.gen';
 import { deleteWorkspace, updateWorkspace } from '../api/sdk.gen';
 import type { Workspace } from '../api/types.gen';
+import { FormFooter } from '../components/form-footer';
 import { Confirm } from '../components/confirm';
-import { ErrorNote, Loading } from '../components/states';
-import { Button } from '../components/ui/button';
+import { Loading } from '../components/states';
 import { Dialog } from '../components/ui/dialog';
 import { Field, Input, TextArea } from '../components/ui/field';
 import { whole } from '../lib/format';
@@ -47,13 +47,7 @@ export function ChangeWorkspace({ workspace, onClose }: WorkspaceActProps) {
         <Field label="Description">
           {(tie) => <TextArea {...tie} {...form.register('description')} rows={3} maxLength={1024} />}
         </Field>
-        {changed.isError && <ErrorNote error={changed.error} />}
-        <footer className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button kind="main" type="submit" disabled={changed.isPending}>
-            Save
-          </Button>
-        </footer>
+        <FormFooter sent={changed} action="Save" onClose={onClose} />
       </form>
     </Dialog>
   );

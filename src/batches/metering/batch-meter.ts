@@ -19,11 +19,11 @@ import { BATCH_PROVIDERS } from '../batch-providers.js';
 import { BatchPlan } from './batch-plan.js';
 import { BatchUsage, completedIn, usageOfBatch } from './batch-usage.js';
 
-const ENDPOINT = 'batches';
-const FILE = 'input_file_id';
+export const ENDPOINT = 'batches';
+export const FILE = 'input_file_id';
 /** The caller waits for it. */
-const MAX_PLAN_MS = 60_000;
-const MAX_RESULT_MS = 300_000;
+export const MAX_PLAN_MS = 60_000;
+export const MAX_RESULT_MS = 300_000;
 const OVER: ReadonlySet<unknown> = new Set(['completed', 'failed', 'expired', 'cancelled']);
 const WINDOW = /^(\d{1,3})([hd])$/;
 const HOUR_MS = 3_600_000;

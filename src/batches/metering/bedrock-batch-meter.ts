@@ -22,17 +22,12 @@ import type { ProviderRequest } from '../../upstream/providers/provider.types.js
 import { INVOCATION_JOB } from '../providers/bedrock-batch.js';
 import { toInvocationJob } from '../providers/bedrock-batch-request.js';
 import { bedrockBatches } from '../providers/bedrock-batches.js';
-import { batchLifetimeMs, isBatchOver } from './batch-meter.js';
+import { batchLifetimeMs, ENDPOINT, FILE, isBatchOver, MAX_PLAN_MS, MAX_RESULT_MS } from './batch-meter.js';
 import { completedIn } from './batch-usage.js';
 import { BedrockBatchPlan } from './bedrock-batch-plan.js';
 import { BedrockBatchUsage, manifestOf, usageInManifest } from './bedrock-batch-usage.js';
 
-const ENDPOINT = 'batches';
 const PROVIDER = 'bedrock';
-const FILE = 'input_file_id';
-/** The caller waits for it. */
-const MAX_PLAN_MS = 60_000;
-const MAX_RESULT_MS = 300_000;
 const MAX_MANIFEST_CHARACTERS = 65_536;
 const NEWEST = { limit: '100' } as const;
 /** What a policy of IAM does not allow, or what is not there. */
