@@ -18,7 +18,8 @@ let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'tollgate-no-start-'));
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+// The embedded database of a start that was refused may still be writing its files.
+afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 }));
 
 /** What the operator reads when a gateway with these settings cannot start. */
 async function complaintAbout(settings: Readonly<Record<string, string>>): Promise<string> {
