@@ -47,9 +47,9 @@ function readUnambiguously(body: Buffer): Readonly<Record<string, unknown>> {
   const parsed = bodyObject(body);
   let fields = 0;
   let refers = false;
-  const isWhole = walkFields(body, ({ name, text }) => {
+  const isWhole = walkFields(body, (field) => {
     fields += 1;
-    refers ||= name === 'type' && text === 'item_reference';
+    refers ||= field.name === 'type' && field.text === 'item_reference';
   });
   if (!isWhole) throw new GatewayError('validation_failed', { message: 'The request body has too many fields.' });
   if (fields !== fieldsIn(parsed)) {

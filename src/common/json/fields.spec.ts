@@ -1,9 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import { type JsonField, walkFields } from './fields.js';
 
-function fieldsOf(text: string): readonly JsonField[] {
-  const fields: JsonField[] = [];
-  walkFields(Buffer.from(text), (field) => void fields.push(field));
+type FieldValues = Pick<JsonField, keyof JsonField>;
+
+/** All that is known of each field, as plain values. */
+function fieldsOf(text: string): readonly FieldValues[] {
+  const fields: FieldValues[] = [];
+  walkFields(Buffer.from(text), (field) => {
+    const { name, member, text: value, bytes, isNull, object, depth, start, end } = field;
+    fields.push({ name, member, text: value, bytes, isNull, object, depth, start, end });
+  });
   return fields;
 }
 

@@ -97,13 +97,14 @@ export function readOpenaiInput(
   return { bound: inputBound(json, facts, IMAGE_TOKENS, knownModel), unbounded };
 }
 
-function isProvidersTool({ name, member, text, depth }: JsonField): boolean {
-  if (member !== 'tools' || name !== 'type' || depth !== DEPTH_OF_TOOL) return false;
+function isProvidersTool(field: JsonField): boolean {
+  if (field.member !== 'tools' || field.name !== 'type' || field.depth !== DEPTH_OF_TOOL) return false;
+  const { text } = field;
   return text === undefined || !CALLERS_TOOLS.has(text);
 }
 
-function isImageData({ name, text }: JsonField): boolean {
-  return text !== undefined && IMAGE_DATA.has(name) && DATA_URL.test(text);
+function isImageData(field: JsonField): boolean {
+  return IMAGE_DATA.has(field.name) && DATA_URL.test(field.text ?? '');
 }
 
 /** Earlier thoughts, which a provider adds by their id where the request does not have them encrypted. */
@@ -112,11 +113,11 @@ class EarlierReasoning {
   readonly #withContent = new Set<number>();
   #isEmptied = false;
 
-  add({ name, text, object }: JsonField): void {
-    if (name === 'type' && text === 'reasoning') this.#items.add(object);
-    if (name !== 'encrypted_content') return;
-    if (text === undefined || text === '') this.#isEmptied = true;
-    else this.#withContent.add(object);
+  add(field: JsonField): void {
+    if (field.name === 'type' && field.text === 'reasoning') this.#items.add(field.object);
+    if (field.name !== 'encrypted_content') return;
+    if (field.text === undefined || field.text === '') this.#isEmptied = true;
+    else this.#withContent.add(field.object);
   }
 
   get isUnseen(): boolean {

@@ -49,21 +49,23 @@ export function readMessagesInput(json: Buffer, knownModel: ModelFacts | undefin
   return { bound: inputBound(json, facts, IMAGE_TOKENS, knownModel), unbounded, writesCache };
 }
 
-function unboundedBy({ name, member, text, isNull, depth }: JsonField): string | undefined {
-  if (depth === 1 && name === 'mcp_servers' && !isNull) return name;
-  if (name !== 'type' || isNull) return undefined;
-  if (member === 'tools' && depth === DEPTH_OF_TOOL) return CALLERS_TOOL.test(text ?? '') ? undefined : 'tools';
-  return member === 'context_management' && SUMMARY.test(text ?? '') ? member : undefined;
+function unboundedBy(field: JsonField): string | undefined {
+  const { name, member, depth } = field;
+  if (depth === 1 && name === 'mcp_servers' && !field.isNull) return name;
+  if (name !== 'type' || field.isNull) return undefined;
+  if (member === 'tools' && depth === DEPTH_OF_TOOL) return CALLERS_TOOL.test(field.text ?? '') ? undefined : 'tools';
+  return member === 'context_management' && SUMMARY.test(field.text ?? '') ? member : undefined;
 }
 
 /** Content at another address or with the provider, or in which a page may be more tokens than it has bytes. */
-function isOutside({ name, member, text }: JsonField): boolean {
+function isOutside(field: JsonField): boolean {
+  const { name, member } = field;
   // Files that code of the model finds.
   if (name === member) return name === 'container';
   // Elsewhere, such as in the schema of a tool, it is text.
   if (!CONVERSATION.has(member)) return false;
   if (name === 'file_id') return true;
-  return name === 'type' ? text === 'url' : name === 'media_type' && text === 'application/pdf';
+  return name === 'type' ? field.text === 'url' : name === 'media_type' && field.text === 'application/pdf';
 }
 
 /** The objects that may be `{"type": "base64", "media_type": "image/png", "data": "…"}`, in any order. */

@@ -31,13 +31,13 @@ export function readConverseInput(json: Buffer, knownModel: ModelFacts | undefin
   let writesCache = false;
   let unbounded: string | undefined;
   const isWhole = walkFields(json, (field) => {
-    const { name, member, depth, isNull } = field;
+    const { name, member, depth } = field;
     path.enter(field);
     unbounded ??= unboundedBy(field, path);
     writesCache ||= name === 'cachepoint';
     hasTools ||= name === 'toolconfig';
     // The prompt and its variables are with the provider.
-    isUnseen ||= depth === 1 && name === 'promptvariables' && !isNull;
+    isUnseen ||= depth === 1 && name === 'promptvariables' && !field.isNull;
     if (!CONVERSATION.has(member)) return;
     isUnseen ||= UNSEEN.has(name);
     if (name === 'image') images += 1;
@@ -48,11 +48,12 @@ export function readConverseInput(json: Buffer, knownModel: ModelFacts | undefin
 }
 
 /** Searches, code and more that run at AWS. */
-function unboundedBy({ name, member, depth, text }: JsonField, path: FieldPath): string | undefined {
+function unboundedBy(field: JsonField, path: FieldPath): string | undefined {
+  const { name, member, depth } = field;
   if (member === 'toolconfig') return name === 'systemtool' ? 'toolConfig' : undefined;
   if (member !== MORE_FIELDS) return undefined;
   const isTool = name === 'type' && depth === 4 && path.at(2) === 'tools';
-  const isOutside = isTool && !CALLERS_TOOL.test(text ?? '');
+  const isOutside = isTool && !CALLERS_TOOL.test(field.text ?? '');
   return isOutside || name === 'mcp_servers' ? 'additionalModelRequestFields' : undefined;
 }
 

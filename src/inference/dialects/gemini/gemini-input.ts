@@ -40,18 +40,18 @@ export function readGeminiInput(json: Buffer, knownModel: ModelFacts | undefined
   let isUnseen = false;
   let unbounded: string | undefined;
   const isWhole = walkFields(json, (field) => {
-    const { name, member, depth, isNull, text } = field;
+    const { name, member, depth } = field;
     path.enter(field);
     if (member === 'tools') {
       hasTools = true;
-      if (depth === DEPTH_OF_TOOL && !isNull && !CALLERS_TOOLS.has(name)) unbounded ??= 'tools';
+      if (depth === DEPTH_OF_TOOL && !field.isNull && !CALLERS_TOOLS.has(name)) unbounded ??= 'tools';
     }
-    isUnseen ||= depth === 1 && KEPT.has(name) && !isNull;
+    isUnseen ||= depth === 1 && KEPT.has(name) && !field.isNull;
     if (!CONVERSATION.has(member)) return;
-    isUnseen ||= ELSEWHERE.has(name) && !isNull;
+    isUnseen ||= ELSEWHERE.has(name) && !field.isNull;
     if (INLINE.has(name)) images += 1;
     // A page or a second of anything else may be more tokens than it has bytes.
-    isUnseen ||= MIME.has(name) && text?.startsWith('image/') !== true;
+    isUnseen ||= MIME.has(name) && field.text?.startsWith('image/') !== true;
     if (isData(field, path)) imageBytes += field.bytes;
   });
   const facts = { images, imageBytes, hasTools, isUnseen: isUnseen || !isWhole };
