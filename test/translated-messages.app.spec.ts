@@ -245,6 +245,39 @@ describe('an error of the provider', () => {
   });
 });
 
+describe('a message for a server that demands what its model thought', () => {
+  it('gives its caller the thoughts unasked, and the server those that come back', async () => {
+    const config = { base_url: gateway.provider.url, messages: 'translate', reasoning_field: 'reasoning_content' };
+    const kimi = await gateway.virtualKey('openai-compatible', { config });
+    const ask = async (more: object): Promise<Answer> =>
+      send(`${gateway.app.url}/v1/messages`, {
+        headers: {
+          'content-type': 'application/json',
+          authorization: `Bearer ${ADMIN_KEY}`,
+          'x-gateway-virtual-key': kimi,
+        },
+        body: JSON.stringify({ ...BODY, ...more }),
+      });
+    const message = { content: 'Hello', reasoning_content: 'Hm.' };
+    gateway.provider.replyWith(json({ ...CHAT, choices: [{ message, finish_reason: 'stop' }] }));
+    const { content } = jsonOf(await ask({}));
+    expect(content).toEqual([{ type: 'thinking', thinking: 'Hm.', signature: '' }, ...MESSAGE.content]);
+    const silent = jsonOf(await ask({ thinking: { type: 'disabled' } }));
+    expect(silent['content']).toEqual(MESSAGE.content);
+    const messages = [ASK, { role: 'assistant', content }, ASK, { role: 'assistant', content: 'From another.' }, ASK];
+    await ask({ messages });
+    expect(JSON.parse(gateway.provider.calls[2]?.body ?? '')).toMatchObject({
+      messages: [
+        ASK,
+        { role: 'assistant', ...message },
+        ASK,
+        { content: 'From another.', reasoning_content: ' ' },
+        ASK,
+      ],
+    });
+  });
+});
+
 describe('a model route with a provider that speaks chats, and one that speaks messages', () => {
   it('translates for the first as long as it answers', async () => {
     const answer = await named(await route());

@@ -53,8 +53,8 @@ function post(slug: string, more: object = {}, path = '/v1/responses'): Promise<
   return send(gateway.app.url + path, { headers: headersFor(slug), body: JSON.stringify({ ...BODY, ...more }) });
 }
 
-function stream(slug: string): Promise<StreamRead> {
-  return readStream(`${gateway.app.url}/v1/responses`, headersFor(slug), { ...BODY, stream: true });
+function stream(slug: string, more: object = {}): Promise<StreamRead> {
+  return readStream(`${gateway.app.url}/v1/responses`, headersFor(slug), { ...BODY, ...more, stream: true });
 }
 
 describe('a response of a model of Anthropic', () => {
@@ -152,6 +152,37 @@ describe('a response of a model that speaks chats alone', () => {
     ]);
     const [row] = await gateway.books.ledger(1);
     expect(row).toMatchObject({ endpoint: 'responses', quantities: COUNTED });
+  });
+
+  it('gives DeepSeek back what it thought before a call of a tool', async () => {
+    const chunk = (delta: object, finish_reason: string | null = null): string =>
+      `data: ${JSON.stringify({ id: 'c', model: 'm', choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
+    const call = { id: 'call_1', type: 'function', function: { name: 'add', arguments: '{"a":1}' } };
+    const pieces = [
+      { reasoning_content: 'First ' },
+      { reasoning_content: 'add.' },
+      { tool_calls: [{ index: 0, ...call }] },
+    ];
+    const chunks = [...pieces.map((piece) => chunk(piece)), chunk({}, 'tool_calls'), 'data: [DONE]\n\n'];
+    gateway.provider.replyWith(text(chunks.join(''), EVENTS));
+    const deepseek = await gateway.virtualKey('deepseek');
+    const tools = [{ type: 'function', name: 'add', parameters: { type: 'object' } }];
+    const { text: events } = await stream(deepseek, { tools });
+    const output: unknown[] = JSON.parse(
+      /"output":(\[.*\]),"parallel/.exec(events.split('response.completed').at(-1) ?? '')?.[1] ?? '[]',
+    );
+    gateway.provider.forget();
+    await post(deepseek, {
+      tools,
+      input: [ASK, ...output, { type: 'function_call_output', call_id: 'call_1', output: '2' }],
+    });
+    expect(JSON.parse(onlyCall(gateway.provider).body)).toMatchObject({
+      messages: [
+        ASK,
+        { role: 'assistant', content: null, reasoning_content: 'First add.', tool_calls: [call] },
+        { role: 'tool' },
+      ],
+    });
   });
 
   it("is refused under a limit with the caller's name of the field that is missing", async () => {

@@ -19,6 +19,7 @@ export const LISTED_PROVIDERS: readonly ListedProvider[] = [
   { slug: 'groq', modelsDev: 'groq', genaiPrices: 'groq' },
   { slug: 'mistral', modelsDev: 'mistral', genaiPrices: 'mistral' },
   { slug: 'deepseek', modelsDev: 'deepseek', genaiPrices: 'deepseek' },
+  { slug: 'moonshot', modelsDev: 'moonshotai', genaiPrices: 'moonshotai' },
   { slug: 'xai', modelsDev: 'xai', genaiPrices: 'x-ai' },
   { slug: 'together', modelsDev: 'togetherai', genaiPrices: 'together' },
   { slug: 'fireworks', modelsDev: 'fireworks-ai', genaiPrices: 'fireworks' },

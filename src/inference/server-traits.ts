@@ -1,4 +1,5 @@
 import type { ProviderContext } from '../gateway/provider-context.decorator.js';
+import type { ServerOptions } from '../upstream/providers/server-options.js';
 
 /** In what servers of the same API differ. */
 export interface ServerTraits {
@@ -9,6 +10,8 @@ export interface ServerTraits {
   readonly reportsCost: boolean;
   /** Whether a stream is asked for its usage. */
   readonly isAskedForUsage: boolean;
+  /** Where messages of a chat take back what its models thought. */
+  readonly reasoningField: ServerOptions['reasoning_field'];
 }
 
 /** Those of a provider, and of one server as its virtual key describes it. */
@@ -18,5 +21,6 @@ export function serverTraits({ provider, credential: { options } }: ProviderCont
     refusesMaxTokens: provider.refusesMaxTokens === true || options.cap_field === 'max_completion_tokens',
     reportsCost: (provider.costField ?? options.cost_field) !== undefined,
     isAskedForUsage: provider.reportsStreamUsage !== true && options.stream_usage !== 'never',
+    reasoningField: provider.reasoningField ?? options.reasoning_field,
   };
 }

@@ -74,13 +74,15 @@ export class TranslatedCalls {
   ): TranslatedCall {
     const { virtualKey, request, answer } = context;
     const { provider } = virtualKey;
+    const traits = serverTraits(virtualKey);
     const model = readModel(members);
     const translation = translator.translate(
       { ...bodyObject(context.bytes ?? Buffer.alloc(0)), model },
       {
         provider: provider.slug,
         pricedModel: pricedModel(context, model),
-        refusesMaxTokens: serverTraits(virtualKey).refusesMaxTokens,
+        refusesMaxTokens: traits.refusesMaxTokens,
+        reasoningField: traits.reasoningField,
         maxOutput: modelFacts(provider.slug, pricedModel(context, model))?.maxOutput,
         answerId: request.trace.traceId,
         now: Math.floor(this.clock.now().getTime() / 1_000),

@@ -109,6 +109,11 @@ export type OpenAiCompatibleOptions = {
      */
     cost_field?: 'usage.cost';
     /**
+     * The field of the assistant's messages in which the server takes back what its model thought, where messages or responses are
+     * translated to chats. Servers of DeepSeek and Kimi demand `reasoning_content`. None by default.
+     */
+    reasoning_field?: 'reasoning_content' | 'reasoning';
+    /**
      * `strict`: callers see only the objects that their own workspace made through the gateway. `off` (default): all objects of
      * the provider account.
      */
@@ -1395,7 +1400,7 @@ export type CreatePriceRequest = {
 /**
  * The provider that calls with this virtual key go to.
  */
-export type Provider = 'cohere' | 'voyage' | 'jina' | 'pinecone' | 'bedrock' | 'azure-ai' | 'openai' | 'azure-openai' | 'openai-compatible' | 'anthropic' | 'gemini' | 'vertex' | 'groq' | 'mistral' | 'deepseek' | 'xai' | 'together' | 'fireworks' | 'openrouter' | 'ollama' | 'vllm' | 'lm-studio' | 'local';
+export type Provider = 'cohere' | 'voyage' | 'jina' | 'pinecone' | 'bedrock' | 'azure-ai' | 'openai' | 'azure-openai' | 'openai-compatible' | 'anthropic' | 'gemini' | 'vertex' | 'groq' | 'mistral' | 'deepseek' | 'moonshot' | 'xai' | 'together' | 'fireworks' | 'openrouter' | 'ollama' | 'vllm' | 'lm-studio' | 'local';
 
 export type UsageReport = {
     object: 'list';
@@ -2552,7 +2557,7 @@ export type UpdateSecretReferenceRequest = {
      * Providers whose virtual keys may use the value, at their own addresses; a `base_url` must also be in `allowed_hosts`. MCP
      * servers may not. null: all providers, and MCP servers.
      */
-    allowed_providers?: Array<'cohere' | 'voyage' | 'jina' | 'pinecone' | 'bedrock' | 'azure-ai' | 'openai' | 'azure-openai' | 'openai-compatible' | 'anthropic' | 'gemini' | 'vertex' | 'groq' | 'mistral' | 'deepseek' | 'xai' | 'together' | 'fireworks' | 'openrouter' | 'ollama' | 'vllm' | 'lm-studio' | 'local'> | null;
+    allowed_providers?: Array<'cohere' | 'voyage' | 'jina' | 'pinecone' | 'bedrock' | 'azure-ai' | 'openai' | 'azure-openai' | 'openai-compatible' | 'anthropic' | 'gemini' | 'vertex' | 'groq' | 'mistral' | 'deepseek' | 'moonshot' | 'xai' | 'together' | 'fireworks' | 'openrouter' | 'ollama' | 'vllm' | 'lm-studio' | 'local'> | null;
     /**
      * For your own order: at most 64 fields, values of any kind.
      */
@@ -2735,7 +2740,7 @@ export type CreateSecretReferenceRequest = {
      * Providers whose virtual keys may use the value, at their own addresses; a `base_url` must also be in `allowed_hosts`. MCP
      * servers may not. null: all providers, and MCP servers.
      */
-    allowed_providers?: Array<'cohere' | 'voyage' | 'jina' | 'pinecone' | 'bedrock' | 'azure-ai' | 'openai' | 'azure-openai' | 'openai-compatible' | 'anthropic' | 'gemini' | 'vertex' | 'groq' | 'mistral' | 'deepseek' | 'xai' | 'together' | 'fireworks' | 'openrouter' | 'ollama' | 'vllm' | 'lm-studio' | 'local'> | null;
+    allowed_providers?: Array<'cohere' | 'voyage' | 'jina' | 'pinecone' | 'bedrock' | 'azure-ai' | 'openai' | 'azure-openai' | 'openai-compatible' | 'anthropic' | 'gemini' | 'vertex' | 'groq' | 'mistral' | 'deepseek' | 'moonshot' | 'xai' | 'together' | 'fireworks' | 'openrouter' | 'ollama' | 'vllm' | 'lm-studio' | 'local'> | null;
     /**
      * For your own order: at most 64 fields, values of any kind.
      */
@@ -4109,7 +4114,7 @@ export type ListVirtualKeysData = {
         /**
          * Only virtual keys of this provider.
          */
-        provider?: 'cohere' | 'voyage' | 'jina' | 'pinecone' | 'bedrock' | 'azure-ai' | 'openai' | 'azure-openai' | 'openai-compatible' | 'anthropic' | 'gemini' | 'vertex' | 'groq' | 'mistral' | 'deepseek' | 'xai' | 'together' | 'fireworks' | 'openrouter' | 'ollama' | 'vllm' | 'lm-studio' | 'local';
+        provider?: 'cohere' | 'voyage' | 'jina' | 'pinecone' | 'bedrock' | 'azure-ai' | 'openai' | 'azure-openai' | 'openai-compatible' | 'anthropic' | 'gemini' | 'vertex' | 'groq' | 'mistral' | 'deepseek' | 'moonshot' | 'xai' | 'together' | 'fireworks' | 'openrouter' | 'ollama' | 'vllm' | 'lm-studio' | 'local';
         /**
          * Only those that are `active`, or only those that are `expired`.
          */
@@ -7253,7 +7258,7 @@ export type ListPricesData = {
         /**
          * Only prices of this provider.
          */
-        provider?: 'cohere' | 'voyage' | 'jina' | 'pinecone' | 'bedrock' | 'azure-ai' | 'openai' | 'azure-openai' | 'openai-compatible' | 'anthropic' | 'gemini' | 'vertex' | 'groq' | 'mistral' | 'deepseek' | 'xai' | 'together' | 'fireworks' | 'openrouter' | 'ollama' | 'vllm' | 'lm-studio' | 'local';
+        provider?: 'cohere' | 'voyage' | 'jina' | 'pinecone' | 'bedrock' | 'azure-ai' | 'openai' | 'azure-openai' | 'openai-compatible' | 'anthropic' | 'gemini' | 'vertex' | 'groq' | 'mistral' | 'deepseek' | 'moonshot' | 'xai' | 'together' | 'fireworks' | 'openrouter' | 'ollama' | 'vllm' | 'lm-studio' | 'local';
         /**
          * Only prices of this model, as the price spells it, including `*`. Upper and lower case are the same.
          */
@@ -7422,7 +7427,7 @@ export type ListCatalogueModelsData = {
         /**
          * Only models of this provider.
          */
-        provider?: 'cohere' | 'voyage' | 'jina' | 'pinecone' | 'bedrock' | 'azure-ai' | 'openai' | 'azure-openai' | 'openai-compatible' | 'anthropic' | 'gemini' | 'vertex' | 'groq' | 'mistral' | 'deepseek' | 'xai' | 'together' | 'fireworks' | 'openrouter' | 'ollama' | 'vllm' | 'lm-studio' | 'local';
+        provider?: 'cohere' | 'voyage' | 'jina' | 'pinecone' | 'bedrock' | 'azure-ai' | 'openai' | 'azure-openai' | 'openai-compatible' | 'anthropic' | 'gemini' | 'vertex' | 'groq' | 'mistral' | 'deepseek' | 'moonshot' | 'xai' | 'together' | 'fireworks' | 'openrouter' | 'ollama' | 'vllm' | 'lm-studio' | 'local';
         /**
          * Only models that read this: `image` finds those that see pictures.
          */

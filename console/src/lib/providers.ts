@@ -15,6 +15,7 @@ export const PROVIDERS: Readonly<Record<Provider, string>> = {
   'lm-studio': 'LM Studio',
   local: 'The built-in reranker',
   mistral: 'Mistral',
+  moonshot: 'Moonshot',
   ollama: 'Ollama',
   openai: 'OpenAI',
   'openai-compatible': 'A server that is compatible with OpenAI',

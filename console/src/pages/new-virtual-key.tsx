@@ -23,6 +23,7 @@ const PROVIDERS: readonly (readonly [Provider, string, Asked])[] = [
   ['groq', 'Groq', 'key only'],
   ['mistral', 'Mistral', 'key only'],
   ['deepseek', 'DeepSeek', 'key only'],
+  ['moonshot', 'Moonshot', 'key only'],
   ['xai', 'xAI', 'key only'],
   ['together', 'Together', 'key only'],
   ['fireworks', 'Fireworks', 'key only'],

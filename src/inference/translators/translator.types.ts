@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../common/json/read.js';
+import type { ServerOptions } from '../../upstream/providers/server-options.js';
 
 /** The dialects that requests are translated to. */
 export type TranslatedDialect = 'openai-chat' | 'openai-responses' | 'anthropic-messages' | 'bedrock-converse';
@@ -16,6 +17,8 @@ export interface TranslationTarget {
   readonly answerId: string;
   /** Unix seconds, for answers that say when they were made. */
   readonly now: number;
+  /** Of a chat, where the provider takes back what its model thought; undefined: nowhere. */
+  readonly reasoningField?: ServerOptions['reasoning_field'];
   /** Whether the caller takes what the model thinks without asking for it. */
   readonly takesThoughts?: boolean;
   /** Of the header `anthropic-beta`. */

@@ -4,7 +4,15 @@ import { AzureApiVersion, withApiVersion } from './azure-api-version.js';
 import { missingOptions } from './option-rules.js';
 import { ResourceProviderOptions } from './resource-provider-options.js';
 import type { Provider, ProviderRequest } from './provider.types.js';
-import { API_SUPPORT, CAP_FIELDS, COST_FIELDS, OneOf, type ServerOptions, STREAM_USAGE } from './server-options.js';
+import {
+  API_SUPPORT,
+  CAP_FIELDS,
+  COST_FIELDS,
+  OneOf,
+  REASONING_FIELDS,
+  type ServerOptions,
+  STREAM_USAGE,
+} from './server-options.js';
 
 /** Below the base URL, or all of it. */
 export const RERANK_PATH = '/rerank';
@@ -43,6 +51,13 @@ export class OpenAiCompatibleOptions extends ResourceProviderOptions {
   /** Where answers say what they cost in US dollars, as OpenRouter's do: charged instead of the prices. None by default. */
   @OneOf(COST_FIELDS)
   readonly cost_field?: ServerOptions['cost_field'];
+
+  /**
+   * The field of the assistant's messages in which the server takes back what its model thought, where messages or responses are
+   * translated to chats. Servers of DeepSeek and Kimi demand `reasoning_content`. None by default.
+   */
+  @OneOf(REASONING_FIELDS)
+  readonly reasoning_field?: ServerOptions['reasoning_field'];
 }
 
 /**

@@ -1,6 +1,7 @@
 // Providers that are an address of OpenAI's API, and what is special about each. Sources, read 2026-11-27:
 // https://console.groq.com/docs/openai, https://docs.mistral.ai/api, https://api-docs.deepseek.com,
 // https://docs.x.ai/docs/api-reference, https://docs.together.ai/reference, https://docs.fireworks.ai/api-reference,
+// https://docs.fireworks.ai/tools-sdks/anthropic-compatibility, https://platform.kimi.ai/docs/api/overview,
 // https://openrouter.ai/docs/api-reference, https://ai.google.dev/gemini-api/docs/openai,
 // https://docs.ollama.com/api/openai-compatibility, https://docs.vllm.ai/en/stable/serving/openai_compatible_server,
 // https://lmstudio.ai/docs/developer/openai-compat
@@ -25,6 +26,7 @@ interface Preset {
   readonly hidesReasoning?: true;
   readonly reportsStreamUsage?: true;
   readonly costField?: 'usage.cost';
+  readonly reasoningField?: 'reasoning_content';
   /** Adds an API of its own. */
   readonly more?: (provider: Provider<PresetOptions>) => Provider<PresetOptions>;
   /** A free read that needs a valid key. */
@@ -82,6 +84,21 @@ const PRESETS: readonly Preset[] = [
     key: 'required',
     dialects: ['openai-chat', 'anthropic-messages'],
     paths: { 'anthropic-messages': '/anthropic/v1/messages' },
+    // Refuses a conversation with calls of tools that lacks the thoughts before them: api-docs.deepseek.com/guides/thinking_mode
+    reasoningField: 'reasoning_content',
+  },
+  {
+    slug: 'moonshot',
+    name: 'Moonshot AI',
+    base: 'https://api.moonshot.ai',
+    key: 'required',
+    dialects: ['openai-chat', 'openai-responses', 'anthropic-messages'],
+    paths: {
+      'openai-chat': '/v1/chat/completions',
+      'openai-responses': '/v1/responses',
+      'anthropic-messages': '/anthropic/v1/messages',
+    },
+    probe: '/v1/models',
   },
   {
     slug: 'xai',
@@ -103,7 +120,7 @@ const PRESETS: readonly Preset[] = [
     name: 'Fireworks AI',
     base: 'https://api.fireworks.ai/inference/v1',
     key: 'required',
-    dialects: ['openai-chat', 'openai-completions', 'openai-responses', 'openai-embeddings'],
+    dialects: EVERY_DIALECT,
   },
   {
     slug: 'openrouter',

@@ -20,6 +20,7 @@ export const PROVIDER_SLUGS = [
   'groq',
   'mistral',
   'deepseek',
+  'moonshot',
   'xai',
   'together',
   'fireworks',
@@ -131,6 +132,8 @@ export interface Provider<Options extends BaseProviderOptions = BaseProviderOpti
   readonly reportsStreamUsage?: boolean;
   /** Where its answers say what they cost. */
   readonly costField?: ServerOptions['cost_field'];
+  /** Where messages of a chat take back what its models thought. */
+  readonly reasoningField?: ServerOptions['reasoning_field'];
   /** Whether requests may name the version of the API in the query's `api-version`. */
   readonly hasApiVersion?: boolean;
   /** Whether its servers may have no responses, although they get those that are asked for. */

@@ -10,19 +10,28 @@ import {
   untranslatable,
   wordOf,
 } from '../request-parts.js';
+import type { TranslationTarget } from '../translator.types.js';
 
 /** Of an assistant's turn, what only the provider that wrote it can read. */
 const OWN_OF_PROVIDER: ReadonlySet<string> = new Set(['thinking', 'redacted_thinking', ...DONE_BY_PROVIDER]);
+/** Servers that know this field may refuse an assistant's message without it. */
+const DEMANDED = 'reasoning_content';
 const REST_FOLLOWS = 'The images and files of this result follow in the next message.';
 /** Between the blocks of a text that becomes one string. */
 const GAP = '\n\n';
 
 /** The conversation of a message request, as the messages of a chat. */
 export class ChatMessages {
+  private readonly provider: string;
+  private readonly reasoningField: TranslationTarget['reasoningField'];
+
   constructor(
     private readonly leftOut: LeftOut,
-    private readonly provider: string,
-  ) {}
+    { provider, reasoningField }: Pick<TranslationTarget, 'provider' | 'reasoningField'>,
+  ) {
+    this.provider = provider;
+    this.reasoningField = reasoningField;
+  }
 
   from({ system, messages }: JsonObject): readonly JsonObject[] {
     const instructions = system === undefined || system === null ? [] : [this.#textOf(system, 'system')];
@@ -79,21 +88,35 @@ export class ChatMessages {
   }
 
   #ofAssistant(content: unknown, path: string): readonly JsonObject[] {
-    if (typeof content === 'string') return [{ role: 'assistant', content }];
+    if (typeof content === 'string') return [{ role: 'assistant', content, ...this.#thought('') }];
     const texts: string[] = [];
+    const thoughts: string[] = [];
     const calls: JsonObject[] = [];
     for (const [index, block] of this.#blocks(content, path)) {
       const at = `${path}.${index}`;
       const { type, text, id, name, input = {}, citations } = block;
       noteCitations(citations, this.leftOut);
       if (type === 'text') texts.push(textAt(text, `${at}.text`));
+      else if (type === 'thinking' && this.reasoningField !== undefined)
+        thoughts.push(textAt(block['thinking'], `${at}.thinking`));
       else if (type === 'tool_use') calls.push(callOf(textAt(id, `${at}.id`), textAt(name, `${at}.name`), input));
       else if (typeof type === 'string' && OWN_OF_PROVIDER.has(type)) this.leftOut.add(`messages.content.${type}`);
       else throw untranslatable(at, `content of the type ${wordOf(type)}`, this.provider);
     }
     if (texts.length === 0 && calls.length === 0) return [];
-    const said = { role: 'assistant', content: texts.length === 0 ? null : texts.join('') };
+    const said = {
+      role: 'assistant',
+      content: texts.length === 0 ? null : texts.join(''),
+      ...this.#thought(thoughts.join('')),
+    };
     return [calls.length === 0 ? said : { ...said, tool_calls: calls }];
+  }
+
+  /** An earlier thought, or a space for one that is not known: DeepSeek and Kimi take nothing that is empty. */
+  #thought(text: string): JsonObject {
+    const { reasoningField: field } = this;
+    if (field === undefined || (text === '' && field !== DEMANDED)) return {};
+    return { [field]: text === '' ? ' ' : text };
   }
 
   #partsOf(block: JsonObject, path: string): readonly JsonObject[] {

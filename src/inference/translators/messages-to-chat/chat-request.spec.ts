@@ -21,6 +21,9 @@ const result = (content: unknown, more = {}): JsonObject => ({
   ...more,
 });
 
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
 function conversation(...messages: readonly JsonObject[]): JsonObject {
   return { messages };
 }
@@ -254,6 +257,20 @@ describe('a message as a chat', () => {
   it('names the cap as the provider wants it', () => {
     const { body } = toChatRequest(BASE, { ...TARGET, refusesMaxTokens: true });
     expect(body).toEqual({ model: 'm', max_completion_tokens: 10, messages: [ASK] });
+  });
+
+  it.each([
+    ['a thought', [{ type: 'thinking', thinking: 'Hm.', signature: '' }, CALL], 'reasoning_content', 'Hm.'],
+    ['two thoughts', [...['A', 'B'].map((thinking) => ({ type: 'thinking', thinking })), CALL], 'reasoning', 'AB'],
+    ['a space for a thought that is not known', [CALL], 'reasoning_content', ' '],
+    ['no thought where the server demands none', [CALL], 'reasoning', undefined],
+  ] as const)('sends %s before calls', (_what, content, reasoningField, thought) => {
+    const { body } = toChatRequest(
+      { ...BASE, ...conversation(ASK, assistant(...content), user(result('3'))) },
+      { ...TARGET, reasoningField },
+    );
+    const [, said] = listOf(body['messages']);
+    expect(said).toEqual({ role: 'assistant', content: null, [reasoningField]: thought, tool_calls: [CHAT_CALL] });
   });
 
   it.each([

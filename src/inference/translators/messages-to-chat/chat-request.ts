@@ -34,7 +34,8 @@ export interface ChatRequest {
  * A request of Anthropic's Messages API as one of OpenAI's Chat Completions API. Sources: https://docs.anthropic.com/en/api/messages
  * and https://platform.openai.com/docs/api-reference/chat/create, read 2026-11-28.
  */
-export function toChatRequest(request: JsonObject, { provider, refusesMaxTokens }: TranslationTarget): ChatRequest {
+export function toChatRequest(request: JsonObject, target: TranslationTarget): ChatRequest {
+  const { provider, refusesMaxTokens } = target;
   for (const name of NEEDED) if ((request[name] ?? null) !== null) throw untranslatable(name, name, provider);
   const leftOut = new LeftOut();
   leftOut.addOthers(request, TRANSLATED);
@@ -45,7 +46,7 @@ export function toChatRequest(request: JsonObject, { provider, refusesMaxTokens 
   const tools = toolsOf(request, leftOut, provider);
   const body = {
     model: request['model'],
-    messages: new ChatMessages(leftOut, provider).from(request),
+    messages: new ChatMessages(leftOut, target).from(request),
     [refusesMaxTokens ? 'max_completion_tokens' : 'max_tokens']: request['max_tokens'],
     stream: request['stream'],
     temperature: request['temperature'],

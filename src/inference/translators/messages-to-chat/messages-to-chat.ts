@@ -15,7 +15,8 @@ export const messagesToChat: Translator = {
     const asked = {
       provider: target.provider,
       answerId: target.answerId,
-      thinks: isObject(thinking) && thinking['type'] !== 'disabled',
+      // Where the next request needs the thoughts, its caller has to get them, as from the provider's own API for messages.
+      thinks: isObject(thinking) ? thinking['type'] !== 'disabled' : target.reasoningField !== undefined,
       ownNames: ownNamesOf(request['tools']),
       stopSequences: Array.isArray(stops) ? stops : [],
     };

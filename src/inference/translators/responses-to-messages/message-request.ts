@@ -33,7 +33,7 @@ const TRANSLATED: ReadonlySet<string> = new Set([
 const KEPT = ['previous_response_id', 'conversation', 'prompt'] as const;
 /** Of an earlier answer, what only the provider that wrote it can read, or has done. */
 const OWN_OF_PROVIDER =
-  /^(?:reasoning|web_search_call|file_search_call|image_generation_call|code_interpreter_call|mcp_.+|tool_search_.+)$/;
+  /^(?:web_search_call|file_search_call|image_generation_call|code_interpreter_call|mcp_.+|tool_search_.+)$/;
 /** What the API demands, of a model that is not known. */
 const USUAL_CAP = 32_000;
 
@@ -49,7 +49,7 @@ export interface MessageRequest {
  */
 export function toMessageRequest(
   request: JsonObject,
-  { provider, pricedModel, maxOutput }: TranslationTarget,
+  { provider, pricedModel, maxOutput, reasoningField }: TranslationTarget,
   ids: 'kept' | 'fitted' = 'fitted',
 ): MessageRequest {
   for (const name of KEPT) if ((request[name] ?? null) !== null) throw untranslatable(name, name, provider);
@@ -61,7 +61,9 @@ export function toMessageRequest(
   const turns = new MessageTurns(ids);
   if ((request['instructions'] ?? null) !== null)
     turns.instruct([{ type: 'text', text: textAt(request['instructions'], 'instructions') }]);
-  new ResponseInput(turns, leftOut, provider).read(request['input']);
+  new ResponseInput(turns, leftOut, { provider, keepsThoughts: ids === 'kept' && reasoningField !== undefined }).read(
+    request['input'],
+  );
   const body = {
     model: request['model'],
     ...turns.members(typeof request['prompt_cache_key'] === 'string'),
@@ -108,11 +110,17 @@ function formatOf({ text }: JsonObject, leftOut: LeftOut): JsonObject {
 
 /** The items of the input of a response, as turns of a conversation. */
 class ResponseInput {
+  private readonly provider: string;
+  private readonly keepsThoughts: boolean;
+
   constructor(
     private readonly turns: MessageTurns,
     private readonly leftOut: LeftOut,
-    private readonly provider: string,
-  ) {}
+    { provider, keepsThoughts }: { readonly provider: string; readonly keepsThoughts: boolean },
+  ) {
+    this.provider = provider;
+    this.keepsThoughts = keepsThoughts;
+  }
 
   read(input: unknown): void {
     if (typeof input === 'string') return this.turns.say('user', [{ type: 'text', text: input }]);
@@ -139,11 +147,20 @@ class ResponseInput {
           textAt(id, `${path}.call_id`),
           typeof output === 'string' ? output : this.#blocks(output, `${path}.output`),
         );
+      case 'reasoning':
+        return this.#thought(item);
       default:
         if (typeof type !== 'string' || !OWN_OF_PROVIDER.test(type))
           throw untranslatable(path, `an item of the type ${wordOf(type)}`, this.provider);
         this.leftOut.add(`input.${type}`);
     }
+  }
+
+  /** What is sealed in it, only the provider that wrote it can read. */
+  #thought({ content, summary }: JsonObject): void {
+    const thinking = this.keepsThoughts ? textsIn(content) || textsIn(summary) : '';
+    if (thinking === '') this.leftOut.add('input.reasoning');
+    else this.turns.say('assistant', [{ type: 'thinking', thinking }]);
   }
 
   #message({ role, content }: JsonObject, path: string): void {
@@ -188,4 +205,9 @@ class ResponseInput {
     if ((data ?? null) === null) throw untranslatable(path, 'a stored file', this.provider);
     return documentBlock(data, filename, `${path}.file_data`, this.provider);
   }
+}
+
+function textsIn(parts: unknown): string {
+  const texts = (Array.isArray(parts) ? parts : []).map((part) => (isObject(part) ? part['text'] : undefined));
+  return texts.filter((text) => typeof text === 'string').join('\n\n');
 }
