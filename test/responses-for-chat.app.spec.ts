@@ -319,6 +319,39 @@ describe('a chat', () => {
   });
 });
 
+describe('a chat with the flat tools of a response', () => {
+  const nested = { type: 'function', function: { name: 'read_file', parameters: { type: 'object' }, strict: false } };
+  const messages = [{ role: 'user', content: 'Hi' }];
+  const USED = { choices: [], usage: { prompt_tokens: 1, completion_tokens: 1 } };
+
+  it('is sent with those of a chat, and with every other byte as it came', async () => {
+    gateway.provider.replyWith(json(USED));
+    const tools = JSON.stringify([READ, nested, { ...PATCH, format: GRAMMAR }, { type: 'web_search' }]);
+    const choice = '{"type":"function","name":"read_file"}';
+    const bodyWith = (list: string, chosen: string): string =>
+      `{ "model":"m", "tools":${list},"seed":1.50,"tool_choice":${chosen},"messages":${JSON.stringify(messages)}}`;
+    const answer = await send(gateway.app.url + PATH, { headers: headersFor(openai), body: bodyWith(tools, choice) });
+    expect([answer.status, answer.headers['x-gateway-translated']]).toEqual([200, 'flat-tools']);
+    const { type, syntax, definition } = GRAMMAR;
+    const patch = {
+      name: PATCH.name,
+      description: PATCH.description,
+      format: { type, grammar: { syntax, definition } },
+    };
+    const sent = [nested, nested, { type: 'custom', custom: patch }, { type: 'web_search' }];
+    expect(onlyCall(gateway.provider).body).toBe(
+      bodyWith(JSON.stringify(sent), '{"type":"function","function":{"name":"read_file"}}'),
+    );
+  });
+
+  it('is translated with them', async () => {
+    gateway.provider.replyWith(json({ content: [], usage: { input_tokens: 1, output_tokens: 1 } }));
+    const answer = await post(anthropic, { model: 'm', max_tokens: 5, messages, tools: [READ] });
+    expect([answer.status, answer.headers['x-gateway-translated']]).toEqual([200, 'chat-to-messages']);
+    expect(JSON.parse(onlyCall(gateway.provider).body)).toMatchObject({ tools: [{ name: 'read_file' }] });
+  });
+});
+
 /** The same calls of a model that knows functions alone. */
 function inFunctions(): readonly { readonly id: string; readonly type: string; readonly function: object }[] {
   const input = JSON.stringify({ input: '*** Begin' });

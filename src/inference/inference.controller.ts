@@ -15,6 +15,7 @@ import { openaiCompaction, openaiResponses, openaiTokenCount } from './dialects/
 import { MODE_MEMBERS } from './dialects/service-mode.js';
 import { MessagesErrorResponse } from './messages-error.response.js';
 import { InferenceService } from './inference.service.js';
+import { withNestedTools } from './nested-tools.js';
 
 const ANY = { type: 'object', additionalProperties: true } as const;
 const BODY = { schema: { ...ANY, description: "The provider's request, forwarded unchanged." } };
@@ -57,12 +58,12 @@ export class InferenceController {
   @ModelCall('v1/chat/completions', openaiChat)
   @ApiOkResponse({ description: MAY_STREAM, content: { ...JSON_ANSWER, ...EVENTS } })
   createChatCompletion(@Req() request: Request, @Res() response: Response): Promise<void> {
-    return this.run(openaiChat, request, response);
+    return this.runChat(request, response);
   }
 
   @SameCall(['chat/completions', 'openai/v1/chat/completions'], openaiChat)
   createChatCompletionElsewhere(@Req() request: Request, @Res() response: Response): Promise<void> {
-    return this.run(openaiChat, request, response);
+    return this.runChat(request, response);
   }
 
   /** Completes a text, as one JSON object or as a stream of events. */
@@ -147,6 +148,13 @@ export class InferenceController {
   @SameCall(['messages/count_tokens', 'anthropic/v1/messages/count_tokens'], anthropicTokenCount)
   countMessageTokensElsewhere(@Req() request: Request, @Res() response: Response): Promise<void> {
     return this.runFree(anthropicTokenCount, request, response);
+  }
+
+  private runChat(request: Request, response: Response): Promise<void> {
+    const context = providerContextOf(request, response);
+    const bytes = context.bytes && withNestedTools(context.bytes);
+    if (bytes !== context.bytes) response.setHeader('x-gateway-translated', 'flat-tools');
+    return this.inference.run(openaiChat, { ...context, bytes }, membersOf(request), response);
   }
 
   private run<Facts extends InferenceFacts>(

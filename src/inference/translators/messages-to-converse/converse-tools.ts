@@ -25,11 +25,9 @@ export function toolsOf(
   if (all.length > 0 && tools.length === 0) throw untranslatable('tools', 'tools of the provider alone', provider);
   const { type, name, disable_parallel_tool_use: isSingle } = isObject(choice) ? choice : {};
   if (isSingle === true) leftOut.add('tool_choice.disable_parallel_tool_use');
-  if (type === 'none') {
-    if (content.calledTools.length > 0)
-      throw untranslatable('tool_choice', 'the choice none after calls of tools', provider);
-    return undefined;
-  }
+  // Without them, the model cannot call any. Beside former calls, Converse demands them, and knows no such choice.
+  if (type === 'none' && content.calledTools.length === 0) return undefined;
+  if (type === 'none') leftOut.add('tool_choice');
   if (tools.length === 0) {
     const called = content.calledTools.map((each) => specOf(each, {}, { type: 'object' }));
     return called.length === 0 ? undefined : { tools: called };

@@ -96,6 +96,10 @@ describe('a request', () => {
     const messages = [{ role: 'assistant', content: [{ type: 'tool_use', id: 't', name: 'add', input: {} }] }];
     expect(requestOf({ messages })['toolConfig']).toEqual({ tools: [{ toolSpec }] });
     expect(requestOf({ tools, tool_choice: { type: 'none' } })['toolConfig']).toBeUndefined();
+    // Converse refuses former calls without definitions, and has no such choice.
+    const after = { tools, messages, tool_choice: { type: 'none' } };
+    expect(requestOf(after)['toolConfig']).toEqual({ tools: [{ toolSpec }] });
+    expect(leftOutOf(after)).toContain('tool_choice');
   });
 
   it('marks what is to be cached for models that know marks, and for no other', () => {
