@@ -18,6 +18,7 @@ const ROLES = [
   'team@search=member@acme/search',
   'team@search=auditor@other',
   'ghosts=owner@nowhere',
+  'leads=admin@acme/search',
 ];
 
 let provider: LoginProvider;
@@ -268,7 +269,43 @@ describe('the members of an organisation', () => {
       ['owners', 'owner', null],
       ['auditors', 'auditor', null],
       ['team@search', 'member', 'search'],
+      ['leads', 'admin', 'search'],
     ]);
+  });
+
+  it('are logged out by an administrator, in every browser here and nowhere else', async () => {
+    provider.nextUser({ sub: 'idp|left/1', groups: ['team@search'] });
+    const [one, two] = [await loggedIn(), await loggedIn()];
+    const elsewhere = await loggedIn('?organisation=other');
+    provider.nextUser({ sub: 'owner-2', groups: ['owners'] });
+    const owner = await loggedIn();
+    const path = `/v1/members/${encodeURIComponent('idp|left/1')}/sessions`;
+    expect((await owner.client.delete(path)).status).toBe(204);
+    for (const { client } of [one, two]) expect(refusalOf(await client.get('/v1/me'))).toEqual(KEY_INVALID);
+    expect((await elsewhere.client.get('/v1/me')).status).toBe(200);
+    expect((await owner.client.list('/v1/members')).map(({ id }) => id)).not.toContain('idp|left/1');
+    expect((await owner.client.delete(path)).status).toBe(404);
+    const entries = await acme.client.list('/v1/audit-logs?action=sessions.end');
+    expect(entries).toHaveLength(2);
+    expect(entries[0]).toMatchObject({
+      actor_id: 'owner-2',
+      resource_type: 'session',
+      resource_name: 'idp|left/1@example.com',
+      changes: { member: { old: 'idp|left/1', new: null } },
+    });
+  });
+
+  it.each([
+    ['by a member of their workspace', 'team@search', 'mem-2', 403],
+    ['by an auditor', 'auditors', 'mem-2', 403],
+    ['by an administrator of one workspace, when they are logged in to all', 'leads', 'owner-3', 404],
+  ])('are not logged out %s', async (_by, group, id, status) => {
+    provider.nextUser({ sub: id, groups: [id === 'owner-3' ? 'owners' : 'team@search'] });
+    const person = await loggedIn();
+    provider.nextUser({ sub: 'caller', groups: [group] });
+    const caller = await loggedIn();
+    expect((await caller.client.delete(`/v1/members/${id}/sessions`)).status).toBe(status);
+    expect((await person.client.get('/v1/me')).status).toBe(200);
   });
 
   it('are not for keys without the scope api_keys.list', async () => {

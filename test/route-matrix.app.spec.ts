@@ -128,6 +128,8 @@ beforeAll(async () => {
     ['/v1/policies/usage-limits', [readString(policy['id'], 'id')]],
     ['/v1/mcp-servers', [readString(mcpServer['id'], 'id'), 'foreign-server']],
     ['/v1/api-keys', [apiKey]],
+    // Only people who log in are members: see login.app.spec.ts.
+    ['/v1/members', ['ann']],
   ]);
   for (const scope of new Set(guarded.map((route) => route.scope ?? ''))) {
     const { client } = await admin.createKey({ scopes: SCOPES.filter((held) => held !== scope) });

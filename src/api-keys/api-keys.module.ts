@@ -31,6 +31,7 @@ import { Session } from './sessions/session.entity.js';
 import { SessionRetention } from './sessions/session.retention.js';
 import { SessionTokens } from './sessions/session-tokens.js';
 import { MembersController } from './sessions/members.controller.js';
+import { MemberSessionsService } from './sessions/member-sessions.service.js';
 import { MembersService } from './sessions/members.service.js';
 import { SessionsController } from './sessions/sessions.controller.js';
 import { SessionsService } from './sessions/sessions.service.js';
@@ -72,6 +73,7 @@ import { SessionsService } from './sessions/sessions.service.js';
     SessionRetention,
     SessionTokens,
     SessionsService,
+    MemberSessionsService,
     MembersService,
   ],
   exports: [ApiKeyIssuer, ApiKeysService, Authenticator],

@@ -3054,6 +3054,54 @@ export type AuditLogEntry = {
     created_at: number;
 };
 
+export type UpdateModelRouteRequest = {
+    /**
+     * What callers write as `model`; unique in its workspace.
+     */
+    name?: string;
+    /**
+     * Models of virtual keys: when one fails, the next takes the call. They take the place of all that were there.
+     */
+    targets?: Array<ModelTargetInput>;
+    description?: string | null;
+    /**
+     * The highest output cap: a call with a higher one, or with none, gets this one.
+     */
+    max_output_tokens?: number | null;
+    /**
+     * Lowers the output cap of a call to what its usage limits have room for, not below 1,024 tokens.
+     */
+    clamp_output?: boolean;
+    /**
+     * Required with an administrator's token; with an API key it can only be the key's own.
+     */
+    organisation_id?: string;
+    /**
+     * As it was read: it cannot be changed.
+     */
+    id?: string;
+    /**
+     * As it was read: it cannot be changed.
+     */
+    object?: 'model-route';
+    /**
+     * As it was read: it cannot be changed.
+     */
+    created_at?: number;
+    /**
+     * As it was read: it cannot be changed.
+     */
+    slug?: string;
+    /**
+     * As it was read: it cannot be changed.
+     */
+    workspace_id?: string | null;
+    /**
+     * As it was read: it cannot be changed.
+     */
+    updated_at?: number;
+};
+
 export type TargetCondition = {
     /**
      * What is compared, among what is known before a call has a target: `metadata.tier`, `api_key` or `workspace_id`.
@@ -3927,6 +3975,88 @@ export type DeleteModelRouteResponses = {
 };
 
 export type DeleteModelRouteResponse = DeleteModelRouteResponses[keyof DeleteModelRouteResponses];
+
+export type UpdateModelRouteData = {
+    body?: UpdateModelRouteRequest;
+    path: {
+        /**
+         * The id or slug of the model route.
+         */
+        ref: string;
+    };
+    query?: {
+        /**
+         * The organisation to act in. Needed only with an administrator's token that grants several. A body may name it instead.
+         */
+        organisation_id?: string;
+    };
+    url: '/v1/model-routes/{ref}';
+};
+
+export type UpdateModelRouteErrors = {
+    /**
+     * - `validation_failed`: The request is not valid.
+     */
+    400: ErrorResponse;
+    /**
+     * - `api_key_invalid`: The gateway API key is missing or not valid.
+     * - `token_invalid`: The bearer token is not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * - `permission_denied`: The caller lacks a permission that this operation needs.
+     * - `tenant_mismatch`: The request names an organisation or workspace that the caller does not act for.
+     */
+    403: ErrorResponse;
+    /**
+     * - `not_found`: The resource does not exist.
+     */
+    404: ErrorResponse;
+    /**
+     * - `request_timeout`: The request did not arrive in time.
+     */
+    408: ErrorResponse;
+    /**
+     * - `conflict`: The request conflicts with an existing resource.
+     */
+    409: ErrorResponse;
+    /**
+     * - `payload_too_large`: The request body is too large.
+     */
+    413: ErrorResponse;
+    /**
+     * - `unsupported_media_type`: The request body must be JSON (content-type: application/json).
+     */
+    415: ErrorResponse;
+    /**
+     * - `rate_limited`: The API key has reached its request rate limit.
+     */
+    429: ErrorResponse;
+    /**
+     * - `internal_error`: The gateway failed to handle the request.
+     */
+    500: ErrorResponse;
+    /**
+     * - `identity_provider_unavailable`: The identity provider could not be reached.
+     */
+    502: ErrorResponse;
+    /**
+     * - `store_unavailable`: A store that the gateway depends on is not available.
+     */
+    503: ErrorResponse;
+    /**
+     * Any other error. The description of this document lists all codes.
+     */
+    default: ErrorResponse;
+};
+
+export type UpdateModelRouteError = UpdateModelRouteErrors[keyof UpdateModelRouteErrors];
+
+export type UpdateModelRouteResponses = {
+    200: ModelRoute;
+};
+
+export type UpdateModelRouteResponse = UpdateModelRouteResponses[keyof UpdateModelRouteResponses];
 
 export type RetrieveModelRouteHealthData = {
     body?: never;
@@ -7123,6 +7253,72 @@ export type ListMemberGroupsResponses = {
 };
 
 export type ListMemberGroupsResponse = ListMemberGroupsResponses[keyof ListMemberGroupsResponses];
+
+export type EndMemberSessionsData = {
+    body?: never;
+    path: {
+        /**
+         * The id of the member.
+         */
+        member_id: string;
+    };
+    query?: {
+        /**
+         * The organisation to act in. Needed only with an administrator's token that grants several. A body may name it instead.
+         */
+        organisation_id?: string;
+    };
+    url: '/v1/members/{member_id}/sessions';
+};
+
+export type EndMemberSessionsErrors = {
+    /**
+     * - `validation_failed`: The request is not valid.
+     */
+    400: ErrorResponse;
+    /**
+     * - `api_key_invalid`: The gateway API key is missing or not valid.
+     * - `token_invalid`: The bearer token is not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * - `permission_denied`: The caller lacks a permission that this operation needs.
+     * - `tenant_mismatch`: The request names an organisation or workspace that the caller does not act for.
+     */
+    403: ErrorResponse;
+    /**
+     * - `not_found`: The resource does not exist.
+     */
+    404: ErrorResponse;
+    /**
+     * - `rate_limited`: The API key has reached its request rate limit.
+     */
+    429: ErrorResponse;
+    /**
+     * - `internal_error`: The gateway failed to handle the request.
+     */
+    500: ErrorResponse;
+    /**
+     * - `identity_provider_unavailable`: The identity provider could not be reached.
+     */
+    502: ErrorResponse;
+    /**
+     * - `store_unavailable`: A store that the gateway depends on is not available.
+     */
+    503: ErrorResponse;
+    /**
+     * Any other error. The description of this document lists all codes.
+     */
+    default: ErrorResponse;
+};
+
+export type EndMemberSessionsError = EndMemberSessionsErrors[keyof EndMemberSessionsErrors];
+
+export type EndMemberSessionsResponses = {
+    204: void;
+};
+
+export type EndMemberSessionsResponse = EndMemberSessionsResponses[keyof EndMemberSessionsResponses];
 
 export type RetrieveUsageReportData = {
     body?: never;

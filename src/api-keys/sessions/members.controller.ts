@@ -1,16 +1,20 @@
-import { Controller, Get, Query } from '@nestjs/common';
+import { Controller, Delete, Get, HttpCode, Param, Query } from '@nestjs/common';
 import { CurrentPrincipal } from '../../access/current-principal.decorator.js';
 import type { Principal } from '../../access/principal.js';
 import { RequireScope } from '../../access/route-access.decorators.js';
 import { ManagementApi } from '../../common/http/api-docs.decorators.js';
 import { PageQuery } from '../../common/pagination/page.query.js';
 import { MemberGroupListResponse, MemberListResponse } from './member.response.js';
+import { MemberSessionsService } from './member-sessions.service.js';
 import { MembersService } from './members.service.js';
 
 @ManagementApi('Members')
 @Controller('v1/members')
 export class MembersController {
-  constructor(private readonly members: MembersService) {}
+  constructor(
+    private readonly members: MembersService,
+    private readonly sessions: MemberSessionsService,
+  ) {}
 
   /** Lists the people who are logged in without a key, with their roles, the newest log-in first. */
   @Get()
@@ -27,5 +31,13 @@ export class MembersController {
     @Query() page: PageQuery,
   ): Promise<MemberGroupListResponse> {
     return this.members.groups(principal, page);
+  }
+
+  /** Logs a person out of every browser here. Their groups may let them in again. */
+  @Delete(':member_id/sessions')
+  @HttpCode(204)
+  @RequireScope('api_keys.delete')
+  async endMemberSessions(@CurrentPrincipal() principal: Principal, @Param('member_id') id: string): Promise<void> {
+    await this.sessions.endAll(principal, id);
   }
 }

@@ -1,13 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { InjectRepository } from '@nestjs/typeorm';
-import { IsNull, MoreThan, Not, type Repository } from 'typeorm';
 import type { Principal } from '../../access/principal.js';
-import { tenantWhere } from '../../access/tenant-where.js';
 import { type ListOf, toList, toSkipTake } from '../../common/pagination/list.js';
 import type { PageQuery } from '../../common/pagination/page.query.js';
-import { Clock } from '../../common/time/clock.js';
 import { AppConfig } from '../../config/environment.js';
 import { WorkspacesService } from '../../workspaces/workspaces.service.js';
+import { MemberSessionsService } from './member-sessions.service.js';
 import {
   type MemberGroupResponse,
   type MemberResponse,
@@ -15,34 +12,22 @@ import {
   toMemberResponse,
 } from './member.response.js';
 import { type GroupRole, readGroupRoles } from './person-grants.js';
-import { Session } from './session.entity.js';
+import type { Session } from './session.entity.js';
 
-/** Of an organisation, the newest: more people are not at work at once. */
-const MAX_SESSIONS = 5_000;
 type Placed = Omit<GroupRole, 'group'>;
 
 /** The people of an organisation, as far as the gateway knows them: those who are logged in, and the groups that give roles. */
 @Injectable()
 export class MembersService {
   constructor(
-    @InjectRepository(Session) private readonly sessions: Repository<Session>,
+    private readonly sessions: MemberSessionsService,
     private readonly workspaces: WorkspacesService,
     private readonly config: AppConfig,
-    private readonly clock: Clock,
   ) {}
 
   /** The newest log-in first. */
   async list(principal: Principal, page: PageQuery): Promise<ListOf<MemberResponse>> {
-    const rows = await this.sessions.find({
-      where: {
-        ...tenantWhere(principal),
-        issuer: this.config.ADMIN_OIDC_ISSUER ?? '',
-        subject: Not(IsNull()),
-        expiresAt: MoreThan(this.clock.now()),
-      },
-      order: { createdAt: 'DESC', id: 'DESC' },
-      take: MAX_SESSIONS,
-    });
+    const rows = await this.sessions.list(principal);
     const bySubject = new Map<string, Session[]>();
     for (const row of rows) {
       const { subject } = row;
