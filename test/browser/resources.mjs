@@ -13,15 +13,20 @@ export const resources = [
       await page.getByRole('button', { name: 'Change Passing' }).click();
       await page.getByLabel('Name', { exact: true }).fill('Leaving');
       await page.getByLabel('Description').fill('Ends in spring.');
+      await page.getByRole('button', { name: 'Add' }).click();
+      await page.getByLabel('Name 1').fill('team');
+      await page.getByLabel('Value 1').fill('shop');
       await page.getByRole('button', { name: 'Save' }).click();
       await page.getByRole('cell', { name: 'Ends in spring.' }).waitFor();
+      assert.deepEqual((await ask('/v1/workspaces/passing')).defaults, { metadata: { team: 'shop' } });
       await page.getByRole('button', { name: 'Delete Leaving' }).click();
       const dialog = page.getByRole('dialog');
       await dialog.getByText('API keys: 1').waitFor();
       assert.ok(await dialog.getByRole('button', { name: 'Delete', exact: true }).isDisabled());
       await dialog.getByRole('button', { name: 'Cancel' }).click();
-      await page.getByLabel('Name of the new workspace').fill('Short');
-      await page.getByRole('button', { name: 'Add workspace' }).click();
+      await page.getByRole('button', { name: 'New workspace' }).click();
+      await page.getByLabel('Name', { exact: true }).fill('Short');
+      await page.getByRole('button', { name: 'Create workspace' }).click();
       await page.getByRole('button', { name: 'Delete Short' }).click();
       await dialog.getByText('No keys, limits or servers belong to it.').waitFor();
       await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
@@ -29,7 +34,7 @@ export const resources = [
     },
   },
   {
-    title: 'The members of an organisation are who is logged in, beside the groups that give roles',
+    title: 'Members are shown beside the groups that give roles, and an administrator logs one out',
     run: async ({ tabs, browser, page: address, adminKey, nextUser }) => {
       nextUser({ sub: 'olga', groups: ['owners'] });
       const other = await browser.newContext();
@@ -37,7 +42,6 @@ export const resources = [
       await person.goto(address);
       await person.getByRole('link', { name: 'Log in with your organisation' }).click();
       await person.getByText('olga@example.com').waitFor();
-      await other.close();
       const page = await logIn(tabs, `${address}/settings?view=members`, adminKey);
       await page
         .getByRole('row', { name: /olga@example\.com/ })
@@ -48,6 +52,12 @@ export const resources = [
         .getByRole('row', { name: /^leads/ })
         .getByText('search', { exact: true })
         .waitFor();
+      await page.getByRole('button', { name: 'Log out olga@example.com' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Log out', exact: true }).click();
+      await page.getByRole('row', { name: /olga@example\.com/ }).waitFor({ state: 'detached' });
+      await person.reload();
+      await person.getByRole('link', { name: 'Log in with your organisation' }).waitFor();
+      await other.close();
     },
   },
   {
@@ -86,6 +96,61 @@ export const resources = [
       await page.getByRole('button', { name: 'Delete OpenAI in Vault' }).click();
       await dialog.getByText('It cannot be deleted while it is used by User of it.').waitFor();
       assert.ok(await dialog.getByRole('button', { name: 'Delete', exact: true }).isDisabled());
+    },
+  },
+  {
+    title: 'A model route is made and changed, keeps what its form does not show, and is deleted',
+    run: async ({ tabs, page: address, adminKey, ask, providerUrl, call }) => {
+      const config = { base_url: providerUrl };
+      await ask('/v1/virtual-keys', { name: 'Routed', slug: 'routed', provider: 'openai-compatible', config });
+      const page = await logIn(tabs, `${address}/models`, adminKey);
+      const dialog = page.getByRole('dialog');
+      const target = (at) => dialog.getByRole('listitem').nth(at);
+      await page.getByRole('button', { name: 'New route' }).click();
+      await dialog.getByLabel('Name', { exact: true }).fill('made-here');
+      await dialog.getByRole('button', { name: 'Add a target' }).click();
+      for (const [at, model] of ['unknown', 'gpt-4o-mini'].entries()) {
+        await target(at).getByLabel('Virtual key').selectOption('routed');
+        await target(at).getByLabel('Model').fill(model);
+      }
+      await dialog.getByRole('button', { name: 'Move target 2 up' }).click();
+      await dialog.getByRole('button', { name: 'Create route' }).click();
+      await page.getByRole('button', { name: 'Change made-here' }).waitFor();
+      assert.deepEqual(
+        (await ask('/v1/model-routes/made-here')).targets.map(({ model }) => model),
+        ['gpt-4o-mini', 'unknown'],
+      );
+      assert.equal((await call(adminKey, { model: 'made-here' })).status, 200);
+
+      const condition = { key: 'metadata.tier', value: ['gold', 'new'], excludes: 'gold-old' };
+      const bounds = {
+        min_estimated_tokens: 5,
+        max_estimated_tokens: 900,
+        min_budget_left: 0.125,
+        base_model: 'gpt-4o',
+      };
+      const kept = { virtual_key: 'routed', model: 'kept', order: 0, weight: 2, conditions: [condition], ...bounds };
+      const other = { virtual_key: 'routed', model: 'other', order: 0, weight: 1 };
+      await ask('/v1/model-routes', { name: 'full', targets: [kept, other], clamp_output: true });
+      await page.reload();
+      await page.getByRole('button', { name: 'Change full' }).click();
+      await target(1).getByLabel('Share').fill('7');
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await dialog.waitFor({ state: 'detached' });
+      const { targets, clamp_output: clamp } = await ask('/v1/model-routes/full');
+      assert.deepEqual([targets[0], targets[1].weight, clamp], [kept, 7, true]);
+
+      await ask('/v1/api-keys', {
+        name: 'Bound',
+        level: 'organisation',
+        scopes: ['completions.write'],
+        allowed_models: ['full'],
+      });
+      await page.reload();
+      await page.getByRole('button', { name: 'Delete full' }).click();
+      await dialog.getByText('Bound').waitFor();
+      await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
+      await page.getByRole('button', { name: 'Delete full' }).waitFor({ state: 'detached' });
     },
   },
 ];

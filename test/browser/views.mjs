@@ -24,6 +24,9 @@ export const VIEWS = [
   view('new-virtual-key', 'providers', press('New virtual key')),
   view('new-reference', 'providers', press('New reference')),
   view('routes', 'models'),
+  view('new-route', 'models', press('New route')),
+  view('change-route', 'models', openTargets),
+  view('delete-route', 'models', press(`Delete ${LONG.slice(0, 60)}-route`)),
   view('catalogue', 'models?view=catalogue'),
   view('prices', 'models?view=prices'),
   view('new-price', 'models?view=prices', press('New price')),
@@ -39,6 +42,7 @@ export const VIEWS = [
   view('settings', 'settings'),
   view('workspaces', 'settings?view=workspaces'),
   view('change-workspace', 'settings?view=workspaces', press(`Change ${LONG}`)),
+  view('new-workspace', 'settings?view=workspaces', press('New workspace')),
   view('delete-workspace', 'settings?view=workspaces', answered('Delete Default', 'belong to it')),
   view('members', 'settings?view=members'),
   view('webhooks', 'settings?view=webhooks'),
@@ -49,6 +53,12 @@ async function makeKey(page) {
   await page.getByLabel('Name', { exact: true }).fill('for a picture');
   await press('Create key')(page);
   await page.getByText('Copy the key now').waitFor();
+}
+
+async function openTargets(page) {
+  await press(`Change ${LONG.slice(0, 60)}-route`)(page);
+  await page.getByRole('dialog').locator('summary').first().click();
+  await press('Add a condition')(page);
 }
 
 async function callTool(page) {
@@ -62,7 +72,8 @@ async function callTool(page) {
 /** What the views show, with names that are too long. */
 export async function fillViews({ ask, toolsUrl, providerUrl, call }) {
   const config = { base_url: providerUrl };
-  await ask('/v1/workspaces', { name: LONG, slug: 'long', description: `${LONG} ${LONG}` });
+  const defaults = { metadata: { [LONG]: LONG } };
+  await ask('/v1/workspaces', { name: LONG, slug: 'long', description: `${LONG} ${LONG}`, defaults });
   await ask('/v1/virtual-keys', {
     name: `${LONG} virtual key`,
     slug: 'long-vk',

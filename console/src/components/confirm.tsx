@@ -13,11 +13,21 @@ interface ConfirmProps {
   readonly isBlocked?: boolean;
   readonly onConfirm: () => Promise<unknown>;
   readonly onClose: () => void;
+  /** After it is done; absent: the dialog closes. */
+  readonly onDone?: () => void;
 }
 
 /** Asks before something is lost, and says what that breaks. */
-export function Confirm({ title, children, action, isBlocked = false, onConfirm, onClose }: ConfirmProps) {
-  const confirmed = useMutation({ mutationFn: onConfirm, onSuccess: onClose });
+export function Confirm({
+  title,
+  children,
+  action,
+  isBlocked = false,
+  onConfirm,
+  onClose,
+  onDone = onClose,
+}: ConfirmProps) {
+  const confirmed = useMutation({ mutationFn: onConfirm, onSuccess: onDone });
   return (
     <Dialog title={title} onClose={onClose}>
       <div className="space-y-2">{children}</div>

@@ -7,6 +7,7 @@ import type { ApiKey } from '../api/types.gen';
 import { Confirm } from '../components/confirm';
 import { ListTools } from '../components/list-tools';
 import { Page } from '../components/page';
+import { RowActions } from '../components/row-actions';
 import { type Column, Table } from '../components/table';
 import { Badge } from '../components/ui/badge';
 import { Button } from '../components/ui/button';
@@ -101,18 +102,13 @@ function columns(mayRotate: boolean, mayDelete: boolean, onAct: (act: Act) => vo
     {
       title: 'Actions',
       cell: (apiKey) => (
-        <div className="flex gap-1">
-          {mayRotate && (
-            <Button size="small" aria-label={`Rotate ${apiKey.name}`} onClick={() => onAct({ kind: 'rotate', apiKey })}>
-              Rotate
-            </Button>
-          )}
-          {mayDelete && (
-            <Button size="small" aria-label={`Delete ${apiKey.name}`} onClick={() => onAct({ kind: 'delete', apiKey })}>
-              Delete
-            </Button>
-          )}
-        </div>
+        <RowActions
+          of={apiKey.name}
+          actions={{
+            Rotate: mayRotate ? () => onAct({ kind: 'rotate', apiKey }) : undefined,
+            Delete: mayDelete ? () => onAct({ kind: 'delete', apiKey }) : undefined,
+          }}
+        />
       ),
     },
   ];
@@ -137,7 +133,8 @@ function Rotate({ apiKey, onClose }: { readonly apiKey: ApiKey; readonly onClose
       title={`Rotate ${apiKey.name}`}
       action="Rotate"
       onConfirm={() => rotated.mutateAsync()}
-      onClose={() => undefined}
+      onClose={onClose}
+      onDone={() => undefined}
     >
       <p>The key gets a new secret. Programs that use the old one have half an hour to change.</p>
     </Confirm>

@@ -1,17 +1,24 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { listMemberGroupsOptions, listMembersOptions } from '../api/@tanstack/react-query.gen';
+import { endMemberSessions } from '../api/sdk.gen';
 import type { Member, MemberGroup } from '../api/types.gen';
+import { Confirm } from '../components/confirm';
 import { type Column, PAGE_SIZE, Table } from '../components/table';
+import { Badge } from '../components/ui/badge';
+import { Button } from '../components/ui/button';
 import { Card } from '../components/ui/card';
 import { dateTime, fromNow } from '../lib/format';
+import { useLogin } from '../lib/login-context';
 
 const REFRESH_MS = 15_000;
 
 /** Who is logged in without a key, and the groups that let people in. */
 export function Members() {
+  const { caller, may } = useLogin();
   const [page, setPage] = useState(0);
   const [groupPage, setGroupPage] = useState(0);
+  const [leaving, setLeaving] = useState<Member>();
   const members = useQuery({
     ...listMembersOptions({ query: { current_page: page, page_size: PAGE_SIZE } }),
     refetchInterval: REFRESH_MS,
@@ -26,7 +33,7 @@ export function Members() {
       <Card title="People who are logged in">
         <Table
           caption="People who are logged in"
-          columns={COLUMNS}
+          columns={may('api_keys.delete') ? [...COLUMNS, logOutColumn(caller.id, setLeaving)] : COLUMNS}
           query={members}
           keyOf={({ id }) => id}
           empty="No person is logged in. People log in at the identity provider of ADMIN_OIDC_ISSUER; keys are on their own page."
@@ -34,6 +41,7 @@ export function Members() {
           onPage={setPage}
           csv={{ path: '/v1/members' }}
         />
+        {leaving !== undefined && <LogOut member={leaving} onClose={() => setLeaving(undefined)} />}
       </Card>
       <Card title="Groups that may log in">
         <Table
@@ -48,6 +56,48 @@ export function Members() {
       </Card>
     </>
   );
+}
+
+function LogOut({
+  member: { id, name, sessions },
+  onClose,
+}: {
+  readonly member: Member;
+  readonly onClose: () => void;
+}) {
+  const queries = useQueryClient();
+  const end = async (): Promise<void> => {
+    await endMemberSessions({ path: { member_id: id }, throwOnError: true });
+    await queries.invalidateQueries();
+  };
+  return (
+    <Confirm title={`Log out ${name ?? id}`} action="Log out" onConfirm={end} onClose={onClose}>
+      <p>
+        {sessions === 1 ? 'The browser' : `All ${sessions} browsers`} of this person must log in again within ten
+        seconds. Keys go on working.
+      </p>
+      <p>
+        Who is still in a group below can log in again. To keep a person out, take them out of the group at the identity
+        provider first.
+      </p>
+    </Confirm>
+  );
+}
+
+/** @param ownId of the person who looks, who logs out elsewhere */
+function logOutColumn(ownId: string, onLogOut: (member: Member) => void): Column<Member> {
+  return {
+    title: 'Actions',
+    kind: 'short',
+    cell: (member) =>
+      member.id === ownId ? (
+        <Badge>you</Badge>
+      ) : (
+        <Button size="small" aria-label={`Log out ${member.name ?? member.id}`} onClick={() => onLogOut(member)}>
+          Log out
+        </Button>
+      ),
+  };
 }
 
 const COLUMNS: readonly Column<Member>[] = [

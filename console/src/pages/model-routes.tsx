@@ -1,20 +1,29 @@
 import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { listModelRoutesOptions, retrieveModelRouteHealthOptions } from '../api/@tanstack/react-query.gen';
 import type { ModelRoute, ModelTarget, TargetHealth } from '../api/types.gen';
 import { SearchBox } from '../components/page';
+import { RowActions } from '../components/row-actions';
 import { type Column, Table } from '../components/table';
 import { Badge, type Tone } from '../components/ui/badge';
 import { Card } from '../components/ui/card';
 import { fromNow, percent, whole } from '../lib/format';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
+import { DeleteModelRoute } from './delete-model-route';
+import { ModelRouteForm } from './model-route-form';
 
 const REFRESH_MS = 5_000;
+
+type Act = { readonly kind: 'change' | 'delete'; readonly route: ModelRoute };
 
 /** The names that lead to models, with the health of their targets. */
 export function ModelRoutes() {
   const { may } = useLogin();
   const list = useListSearch();
+  const [act, setAct] = useState<Act>();
+  const rights = { mayChange: may('model_routes.update'), mayDelete: may('model_routes.delete'), onAct: setAct };
+  const close = (): void => setAct(undefined);
   const routes = useQuery({
     ...listModelRoutesOptions({ query: list.paging }),
     placeholderData: (previous) => previous,
@@ -25,7 +34,7 @@ export function ModelRoutes() {
       <Card>
         <Table
           caption="Model routes"
-          columns={columns(may('model_routes.read'))}
+          columns={columns(may('model_routes.read'), rights)}
           query={routes}
           keyOf={({ id }) => id}
           empty="No model route. Calls name a model as @virtual-key/model."
@@ -34,11 +43,19 @@ export function ModelRoutes() {
           csv={{ path: '/v1/model-routes', query: { search: list.search } }}
         />
       </Card>
+      {act?.kind === 'change' && <ModelRouteForm route={act.route} onClose={close} />}
+      {act?.kind === 'delete' && <DeleteModelRoute route={act.route} onClose={close} />}
     </>
   );
 }
 
-function columns(mayRead: boolean): readonly Column<ModelRoute>[] {
+interface Rights {
+  readonly mayChange: boolean;
+  readonly mayDelete: boolean;
+  readonly onAct: (act: Act) => void;
+}
+
+function columns(mayRead: boolean, { mayChange, mayDelete, onAct }: Rights): readonly Column<ModelRoute>[] {
   return [
     {
       title: 'Route',
@@ -55,6 +72,23 @@ function columns(mayRead: boolean): readonly Column<ModelRoute>[] {
       kind: 'name',
       cell: (route) => (mayRead ? <Health route={route} /> : <Targets targets={route.targets.map(nameOf)} />),
     },
+    ...(mayChange || mayDelete
+      ? [
+          {
+            title: 'Actions',
+            kind: 'short' as const,
+            cell: (route: ModelRoute) => (
+              <RowActions
+                of={route.name}
+                actions={{
+                  Change: mayChange ? () => onAct({ kind: 'change', route }) : undefined,
+                  Delete: mayDelete ? () => onAct({ kind: 'delete', route }) : undefined,
+                }}
+              />
+            ),
+          },
+        ]
+      : []),
   ];
 }
 

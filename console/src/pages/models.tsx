@@ -6,6 +6,7 @@ import { Button } from '../components/ui/button';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
 import { ModelCatalogue } from './model-catalogue';
+import { ModelRouteForm } from './model-route-form';
 import { ModelRoutes } from './model-routes';
 import { NewPrice } from './new-price';
 import { Prices } from './prices';
@@ -18,6 +19,9 @@ const INTROS: Readonly<Record<string, string>> = {
     'What a unit of a model costs, who says so, and since when. Your own prices take precedence over the built-in ones.',
 };
 
+/** What is made there, where something is. */
+const NEWS: Readonly<Record<string, string>> = { routes: 'New route', prices: 'New price' };
+
 export function ModelsPage() {
   const { caller, may } = useLogin();
   const list = useListSearch();
@@ -27,17 +31,17 @@ export function ModelsPage() {
     ...(may('prices.list') && { catalogue: 'Catalogue', prices: 'Prices' }),
   };
   const view = list.view !== undefined && list.view in views ? list.view : 'routes';
-  const maySet = may('prices.create') && caller.workspace_id === null;
+  const mayMake = view === 'routes' ? may('model_routes.create') : may('prices.create') && caller.workspace_id === null;
+  const news = mayMake ? NEWS[view] : undefined;
   return (
     <Page
       title="Models"
       intro={INTROS[view]}
       actions={
-        view === 'prices' &&
-        maySet && (
+        news !== undefined && (
           <Button kind="main" onClick={() => setCreating(true)}>
             <Plus aria-hidden className="size-4" />
-            New price
+            {news}
           </Button>
         )
       }
@@ -46,7 +50,8 @@ export function ModelsPage() {
       {view === 'routes' && <ModelRoutes />}
       {view === 'catalogue' && <ModelCatalogue />}
       {view === 'prices' && <Prices />}
-      {isCreating && <NewPrice onClose={() => setCreating(false)} />}
+      {isCreating && view === 'routes' && <ModelRouteForm onClose={() => setCreating(false)} />}
+      {isCreating && view === 'prices' && <NewPrice onClose={() => setCreating(false)} />}
     </Page>
   );
 }

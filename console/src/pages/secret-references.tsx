@@ -9,6 +9,7 @@ import {
 import { deleteSecretReference, testSecretReference } from '../api/sdk.gen';
 import type { SecretReference } from '../api/types.gen';
 import { Confirm } from '../components/confirm';
+import { RowActions } from '../components/row-actions';
 import { type Column, PAGE_SIZE, Table } from '../components/table';
 import { reasonOf, TestResult } from '../components/test-result';
 import { Button } from '../components/ui/button';
@@ -104,26 +105,13 @@ function columns({ mayTest, mayChange, mayDelete, onAct }: Rights): readonly Col
             title: 'Actions',
             kind: 'short' as const,
             cell: (reference: SecretReference) => (
-              <div className="flex flex-wrap gap-1 md:flex-nowrap">
-                {mayChange && (
-                  <Button
-                    size="small"
-                    aria-label={`Change ${reference.name}`}
-                    onClick={() => onAct({ kind: 'change', reference })}
-                  >
-                    Change
-                  </Button>
-                )}
-                {mayDelete && (
-                  <Button
-                    size="small"
-                    aria-label={`Delete ${reference.name}`}
-                    onClick={() => onAct({ kind: 'delete', reference })}
-                  >
-                    Delete
-                  </Button>
-                )}
-              </div>
+              <RowActions
+                of={reference.name}
+                actions={{
+                  Change: mayChange ? () => onAct({ kind: 'change', reference }) : undefined,
+                  Delete: mayDelete ? () => onAct({ kind: 'delete', reference }) : undefined,
+                }}
+              />
             ),
           },
         ]

@@ -1,18 +1,18 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { Plus } from 'lucide-react';
+import { useState } from 'react';
 import { listWorkspacesOptions } from '../api/@tanstack/react-query.gen';
-import { createWorkspace } from '../api/sdk.gen';
 import type { Workspace } from '../api/types.gen';
-import { ErrorNote } from '../components/states';
+import { RowActions } from '../components/row-actions';
 import { type Column, PAGE_SIZE, Table } from '../components/table';
 import { Button } from '../components/ui/button';
 import { Card } from '../components/ui/card';
-import { Input } from '../components/ui/field';
 import { dateTime, fromNow } from '../lib/format';
 import { useLogin } from '../lib/login-context';
-import { ChangeWorkspace, DeleteWorkspace } from './workspace-acts';
+import { DeleteWorkspace } from './delete-workspace';
+import { WorkspaceForm } from './workspace-form';
 
-type Act = { readonly kind: 'change' | 'delete'; readonly workspace: Workspace };
+type Act = { readonly kind: 'create' } | { readonly kind: 'change' | 'delete'; readonly workspace: Workspace };
 
 interface Rights {
   readonly mayChange: boolean;
@@ -37,6 +37,19 @@ function columns({ mayChange, mayDelete, onAct }: Rights): readonly Column<Works
       cell: ({ description }) => <span className="wrap-anywhere">{description ?? '–'}</span>,
     },
     {
+      title: 'Default metadata',
+      isExtra: 'wide',
+      cell: ({ defaults }) => {
+        const pairs = Object.entries(defaults.metadata ?? {});
+        if (pairs.length === 0) return <span className="text-muted">none</span>;
+        return (
+          <span className="font-mono text-xs wrap-anywhere">
+            {pairs.map(([name, value]) => `${name}=${value}`).join(', ')}
+          </span>
+        );
+      },
+    },
+    {
       title: 'Made',
       kind: 'short',
       cell: ({ created_at }) => <span title={dateTime(created_at)}>{fromNow(created_at)}</span>,
@@ -45,26 +58,13 @@ function columns({ mayChange, mayDelete, onAct }: Rights): readonly Column<Works
       title: 'Actions',
       kind: 'short',
       cell: (workspace) => (
-        <div className="flex flex-wrap gap-1 md:flex-nowrap">
-          {mayChange && (
-            <Button
-              size="small"
-              aria-label={`Change ${workspace.name}`}
-              onClick={() => onAct({ kind: 'change', workspace })}
-            >
-              Change
-            </Button>
-          )}
-          {mayDelete && (
-            <Button
-              size="small"
-              aria-label={`Delete ${workspace.name}`}
-              onClick={() => onAct({ kind: 'delete', workspace })}
-            >
-              Delete
-            </Button>
-          )}
-        </div>
+        <RowActions
+          of={workspace.name}
+          actions={{
+            Change: mayChange ? () => onAct({ kind: 'change', workspace }) : undefined,
+            Delete: mayDelete ? () => onAct({ kind: 'delete', workspace }) : undefined,
+          }}
+        />
       ),
     },
   ];
@@ -78,8 +78,20 @@ export function Workspaces() {
     ...listWorkspacesOptions({ query: { current_page: page, page_size: PAGE_SIZE } }),
     placeholderData: (previous) => previous,
   });
+  const close = (): void => setAct(undefined);
   return (
-    <Card title="Workspaces">
+    <Card
+      title="Workspaces"
+      side={
+        may('workspaces.create') &&
+        caller.workspace_id === null && (
+          <Button size="small" onClick={() => setAct({ kind: 'create' })}>
+            <Plus aria-hidden className="size-3.5" />
+            New workspace
+          </Button>
+        )
+      }
+    >
       <Table
         caption="Workspaces"
         columns={columns({
@@ -94,42 +106,9 @@ export function Workspaces() {
         onPage={setPage}
         csv={{ path: '/v1/workspaces' }}
       />
-      {may('workspaces.create') && caller.workspace_id === null && <NewWorkspace />}
-      {act?.kind === 'change' && <ChangeWorkspace workspace={act.workspace} onClose={() => setAct(undefined)} />}
-      {act?.kind === 'delete' && <DeleteWorkspace workspace={act.workspace} onClose={() => setAct(undefined)} />}
+      {act?.kind === 'create' && <WorkspaceForm onClose={close} />}
+      {act?.kind === 'change' && <WorkspaceForm workspace={act.workspace} onClose={close} />}
+      {act?.kind === 'delete' && <DeleteWorkspace workspace={act.workspace} onClose={close} />}
     </Card>
-  );
-}
-
-function NewWorkspace() {
-  const queries = useQueryClient();
-  const [name, setName] = useState('');
-  const created = useMutation({
-    mutationFn: () => createWorkspace({ body: { name: name.trim() }, throwOnError: true }),
-    onSuccess: async () => {
-      setName('');
-      await queries.invalidateQueries();
-    },
-  });
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    created.mutate();
-  };
-  return (
-    <form onSubmit={submit} className="flex flex-wrap gap-2 border-t border-line p-4">
-      <Input
-        aria-label="Name of the new workspace"
-        placeholder="Name"
-        className="w-56"
-        required
-        maxLength={255}
-        value={name}
-        onChange={({ target }) => setName(target.value)}
-      />
-      <Button type="submit" disabled={created.isPending}>
-        Add workspace
-      </Button>
-      {created.isError && <ErrorNote error={created.error} />}
-    </form>
   );
 }

@@ -1,5 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useForm } from 'react-hook-form';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import {
   listApiKeysOptions,
   listMcpServersOptions,
@@ -8,53 +7,19 @@ import {
   listVirtualKeysOptions,
   listWebhooksOptions,
 } from '../api/@tanstack/react-query.gen';
-import { deleteWorkspace, updateWorkspace } from '../api/sdk.gen';
+import { deleteWorkspace } from '../api/sdk.gen';
 import type { Workspace } from '../api/types.gen';
-import { FormFooter } from '../components/form-footer';
 import { Confirm } from '../components/confirm';
 import { Loading } from '../components/states';
-import { Dialog } from '../components/ui/dialog';
-import { Field, Input, TextArea } from '../components/ui/field';
 import { whole } from '../lib/format';
 
-interface WorkspaceActProps {
+interface DeleteWorkspaceProps {
   readonly workspace: Workspace;
   readonly onClose: () => void;
 }
 
-export function ChangeWorkspace({ workspace, onClose }: WorkspaceActProps) {
-  const queries = useQueryClient();
-  const form = useForm({ defaultValues: { name: workspace.name, description: workspace.description ?? '' } });
-  const changed = useMutation({
-    mutationFn: ({ name, description }: { readonly name: string; readonly description: string }) => {
-      const body = { name: name.trim(), description: description.trim() === '' ? null : description.trim() };
-      return updateWorkspace({ path: { ref: workspace.id }, body, throwOnError: true });
-    },
-    onSuccess: async () => {
-      await queries.invalidateQueries();
-      onClose();
-    },
-  });
-  return (
-    <Dialog title={`Change ${workspace.name}`} onClose={onClose}>
-      <form
-        className="space-y-4"
-        onSubmit={(event) => void form.handleSubmit((values) => changed.mutate(values))(event)}
-      >
-        <Field label="Name" hint={`Its slug stays ${workspace.slug}.`}>
-          {(tie) => <Input {...tie} {...form.register('name')} required maxLength={255} />}
-        </Field>
-        <Field label="Description">
-          {(tie) => <TextArea {...tie} {...form.register('description')} rows={3} maxLength={1024} />}
-        </Field>
-        <FormFooter sent={changed} action="Save" onClose={onClose} />
-      </form>
-    </Dialog>
-  );
-}
-
 /** What belongs to a workspace keeps it: the gateway refuses to delete it then. */
-export function DeleteWorkspace({ workspace, onClose }: WorkspaceActProps) {
+export function DeleteWorkspace({ workspace, onClose }: DeleteWorkspaceProps) {
   const queries = useQueryClient();
   const kept = useWhatKeeps(workspace.id);
   const remove = async (): Promise<void> => {

@@ -1,0 +1,112 @@
+import type { ModelTarget, ModelTargetInput, TargetCondition } from '../api/types.gen';
+
+/** How the calls of a route are spread over its targets. */
+export const STRATEGIES = {
+  order: 'The first that works, from the top',
+  shares: 'Each gets a share of the calls',
+  steps: 'Steps: shares within a step, and the next step when all of it fails',
+} as const;
+export type Strategy = keyof typeof STRATEGIES;
+
+/** A target while it is edited: numbers as they were typed. */
+export interface TargetDraft {
+  readonly virtualKey: string;
+  readonly model: string;
+  readonly step: string;
+  readonly share: string;
+  readonly conditions: readonly ConditionDraft[];
+  readonly minTokens: string;
+  readonly maxTokens: string;
+  /** Percent of each budget that must be left. */
+  readonly budgetLeft: string;
+  readonly baseModel: string;
+}
+
+export interface ConditionDraft {
+  readonly key: string;
+  /** Several values with commas between them. */
+  readonly values: string;
+  /** What the form does not show, and keeps. */
+  readonly excludes?: TargetCondition['excludes'];
+}
+
+const PERCENT = 100;
+
+export const NEW_TARGET: TargetDraft = {
+  virtualKey: '',
+  model: '',
+  step: '1',
+  share: '1',
+  conditions: [],
+  minTokens: '',
+  maxTokens: '',
+  budgetLeft: '',
+  baseModel: '',
+};
+
+export function isStrategy(text: string): text is Strategy {
+  return text in STRATEGIES;
+}
+
+export function strategyOf(targets: readonly ModelTarget[]): Strategy {
+  const hasShares = targets.some(({ weight }) => weight !== null);
+  if (!hasShares) return 'order';
+  return new Set(targets.map(({ order }) => order)).size > 1 ? 'steps' : 'shares';
+}
+
+/** In the order in which they are tried. */
+export function draftsOf(targets: readonly ModelTarget[]): readonly TargetDraft[] {
+  const orders = [...new Set(targets.map(({ order }) => order))].toSorted((one, other) => one - other);
+  return targets
+    .toSorted((one, other) => one.order - other.order)
+    .map((target) => ({
+      virtualKey: target.virtual_key,
+      model: target.model,
+      step: String(orders.indexOf(target.order) + 1),
+      share: String(target.weight ?? 1),
+      conditions: target.conditions.map(({ key, value, excludes }) => ({
+        key,
+        values: [value].flat().join(', '),
+        ...(excludes !== undefined && { excludes }),
+      })),
+      minTokens: textOf(target.min_estimated_tokens),
+      maxTokens: textOf(target.max_estimated_tokens),
+      budgetLeft: target.min_budget_left === null ? '' : String(Number((target.min_budget_left * PERCENT).toFixed(2))),
+      baseModel: target.base_model ?? '',
+    }));
+}
+
+export function targetsOf(drafts: readonly TargetDraft[], strategy: Strategy): ModelTargetInput[] {
+  return drafts.map((draft) => ({
+    virtual_key: draft.virtualKey,
+    model: draft.model.trim(),
+    base_model: draft.baseModel.trim() === '' ? null : draft.baseModel.trim(),
+    order: strategy === 'steps' ? Number(draft.step) : 0,
+    weight: strategy === 'order' ? null : Number(draft.share),
+    conditions: draft.conditions.map(({ key, values, excludes }) => ({
+      key: key.trim(),
+      value: valueOf(values),
+      ...(excludes !== undefined && { excludes }),
+    })),
+    min_estimated_tokens: numberOf(draft.minTokens),
+    max_estimated_tokens: numberOf(draft.maxTokens),
+    min_budget_left: draft.budgetLeft === '' ? null : Number((Number(draft.budgetLeft) / PERCENT).toFixed(4)),
+  }));
+}
+
+function textOf(count: number | null): string {
+  return count === null ? '' : String(count);
+}
+
+function numberOf(text: string): number | null {
+  return text === '' ? null : Number(text);
+}
+
+function valueOf(text: string): string | string[] {
+  const values = text
+    .split(',')
+    .map((value) => value.trim())
+    .filter((value) => value !== '');
+  const [only] = values;
+  return values.length === 1 && only !== undefined ? only : values;
+}

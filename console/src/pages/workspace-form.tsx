@@ -1,0 +1,84 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { Controller, useForm } from 'react-hook-form';
+import { createWorkspace, updateWorkspace } from '../api/sdk.gen';
+import type { Workspace } from '../api/types.gen';
+import { FormFooter } from '../components/form-footer';
+import { Dialog } from '../components/ui/dialog';
+import { Field, Input, TextArea } from '../components/ui/field';
+import { MetadataFields, type Pair } from './metadata-fields';
+
+interface Values {
+  readonly name: string;
+  readonly slug: string;
+  readonly description: string;
+  readonly metadata: readonly Pair[];
+}
+
+interface WorkspaceFormProps {
+  /** Absent: a new one is made. */
+  readonly workspace?: Workspace;
+  readonly onClose: () => void;
+}
+
+/** Makes or changes a workspace. */
+export function WorkspaceForm({ workspace, onClose }: WorkspaceFormProps) {
+  const queries = useQueryClient();
+  const form = useForm<Values>({
+    defaultValues: {
+      name: workspace?.name ?? '',
+      slug: '',
+      description: workspace?.description ?? '',
+      metadata: Object.entries(workspace?.defaults.metadata ?? {}),
+    },
+  });
+  const hadNone = Object.keys(workspace?.defaults.metadata ?? {}).length === 0;
+  const saved = useMutation({
+    mutationFn: async ({ name, slug, description, metadata }: Values): Promise<unknown> => {
+      const pairs = metadata.map(([key, value]): Pair => [key.trim(), value]).filter(([key]) => key !== '');
+      const body = {
+        name: name.trim(),
+        description: description.trim() === '' ? null : description.trim(),
+        ...(hadNone && pairs.length === 0 ? {} : { defaults: { metadata: Object.fromEntries(pairs) } }),
+      };
+      if (workspace !== undefined) return updateWorkspace({ path: { ref: workspace.id }, body, throwOnError: true });
+      const named = slug.trim() === '' ? body : { ...body, slug: slug.trim() };
+      return createWorkspace({ body: named, throwOnError: true });
+    },
+    onSuccess: async () => {
+      await queries.invalidateQueries();
+      onClose();
+    },
+  });
+  return (
+    <Dialog title={workspace === undefined ? 'New workspace' : `Change ${workspace.name}`} onClose={onClose}>
+      <form className="space-y-4" onSubmit={(event) => void form.handleSubmit((values) => saved.mutate(values))(event)}>
+        <div className={workspace === undefined ? 'grid gap-4 sm:grid-cols-2' : undefined}>
+          <Field label="Name" hint={workspace === undefined ? undefined : `Its slug stays ${workspace.slug}.`}>
+            {(tie) => <Input {...tie} {...form.register('name')} required maxLength={255} />}
+          </Field>
+          {workspace === undefined && (
+            <Field label="Slug" hint="Requests name the workspace by it. Empty: made from the name.">
+              {(tie) => <Input {...tie} {...form.register('slug')} spellCheck={false} />}
+            </Field>
+          )}
+        </div>
+        <Field label="Description">
+          {(tie) => <TextArea {...tie} {...form.register('description')} rows={3} maxLength={1024} />}
+        </Field>
+        <Controller
+          control={form.control}
+          name="metadata"
+          render={({ field }) => (
+            <MetadataFields
+              legend="Default metadata"
+              hint="Each call in the workspace has these, unless the call or its key says otherwise. Limits and reports can use them."
+              pairs={field.value}
+              onChange={field.onChange}
+            />
+          )}
+        />
+        <FormFooter sent={saved} action={workspace === undefined ? 'Create workspace' : 'Save'} onClose={onClose} />
+      </form>
+    </Dialog>
+  );
+}
