@@ -21,6 +21,13 @@ export interface Decision {
 }
 
 const AZURE = ['azure-openai', 'azure-ai'] as const;
+/** At the prices of the United States, on which both lists agree. */
+const NOVA = [
+  ...['lite', 'micro', 'pro'].flatMap((size) => [`amazon.nova-${size}-v1:0`, `us.amazon.nova-${size}-v1:0`]),
+  'us.amazon.nova-premier-v1:0',
+  'us.amazon.nova-2-lite-v1:0',
+  'global.amazon.nova-2-lite-v1:0',
+];
 const AZURE_ROUNDED = ['gpt-5', 'gpt-5-codex', 'gpt-5-mini', 'gpt-5-nano', 'gpt-5.2'];
 
 /** The first that fits counts. */
@@ -44,6 +51,14 @@ export const DECISIONS: readonly Decision[] = [
     take: 'neither',
     because: 'it is then billed as input, which never costs less',
   },
+  ...NOVA.map((model): Decision => ({
+    provider: 'bedrock',
+    model,
+    unit: 'cache_write_5m',
+    whereAlone: true,
+    take: 'models.dev',
+    because: 'Amazon writes to the cache at the price of input',
+  })),
   ...['claude-sonnet-4-5', 'claude-sonnet-4-5-20250929'].map((model): Decision => ({
     provider: 'anthropic',
     model,
