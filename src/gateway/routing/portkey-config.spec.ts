@@ -35,6 +35,15 @@ describe('a config', () => {
     ]);
   });
 
+  it('gives its model to the targets that set none', () => {
+    expect(
+      targets({ override_params: { model: 'big' }, strategy: { mode: 'fallback' }, targets: [ONE, TWO] }),
+    ).toMatchObject([
+      { virtualKey: 'one', model: 'big' },
+      { virtualKey: 'two', model: 'mini' },
+    ]);
+  });
+
   it('names no target where it only asks for retries or a cache', () => {
     expect(targets({ retry: { attempts: 3 }, cache: { mode: 'simple' } })).toEqual([]);
   });

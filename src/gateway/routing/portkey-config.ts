@@ -51,7 +51,9 @@ export function targetsOfConfig(text: string, facts: ConfigFacts): readonly Conf
     const path = `.targets.${index}`;
     if (!isObject(target)) throw wrong(path, 'must be an object');
     assertKnown(target, OF_TARGET, path);
-    return readTarget(target, mode === 'fallback' ? index : 0, path);
+    // As in Portkey: targets inherit the parameters of the config.
+    const { override_params = config['override_params'] } = target;
+    return readTarget({ ...target, override_params }, mode === 'fallback' ? index : 0, path);
   });
   switch (mode) {
     case 'fallback':
