@@ -25,7 +25,7 @@ export const ERROR_CODES = {
     type: 'invalid_request_error',
     source: 'gateway',
     message: 'The chosen provider does not support a parameter of the request.',
-    when: 'With `x-gateway-strict: true`, an option that the chosen provider does not have. Without the header, the option is left out and named in `x-gateway-warnings`. Also a part of a request that cannot be translated for a provider that does not speak its API, and `stream` for a new thread where the virtual key has `isolation: strict`.',
+    when: 'With `x-gateway-strict: true`, the request has an option that the chosen provider does not have. (Without the header, the gateway leaves the option out and names it in `x-gateway-warnings`.) Or the provider does not speak the API of the call, and a part of the request cannot be translated. Or a new thread has `stream`, and the virtual key `isolation: strict`.',
   },
   provider_not_supported: {
     status: 400,
@@ -40,7 +40,7 @@ export const ERROR_CODES = {
     source: 'gateway',
     message:
       'This operation needs a model that names a virtual key (@slug/model) or a model route, the header x-gateway-virtual-key, or a default_virtual_key of the API key.',
-    when: 'A provider-style endpoint was called without a model, without `x-gateway-virtual-key`, and with an API key that has no `default_virtual_key`.',
+    when: 'A call to a provider has no model and no header `x-gateway-virtual-key`, and its API key has no `default_virtual_key`.',
   },
   report_too_large: {
     status: 400,
@@ -75,7 +75,7 @@ export const ERROR_CODES = {
     type: 'permission_error',
     source: 'gateway',
     message: 'The API key may not use this model (allowed_models).',
-    when: 'The API key has `allowed_models` or `allowed_virtual_keys`, and the call uses something else. Also work whose models stand elsewhere, such as in the file of a batch, unless `allowed_models` has `*`.',
+    when: 'The API key has `allowed_models` or `allowed_virtual_keys`, and the call uses something else. Also a request that does not name its models itself, such as a batch with its file, unless `allowed_models` has `*`.',
   },
   tenant_mismatch: {
     status: 403,
@@ -103,14 +103,14 @@ export const ERROR_CODES = {
     type: 'not_found_error',
     source: 'gateway',
     message: 'The virtual key does not exist.',
-    when: 'The header `x-gateway-virtual-key` does not name a virtual key that the caller can use: it is unknown, expired, or of another tenant.',
+    when: 'The header `x-gateway-virtual-key`, or a target in `x-portkey-config`, does not name a virtual key that the caller can use: it is unknown, expired, or of another tenant.',
   },
   model_not_found: {
     status: 404,
     type: 'not_found_error',
     source: 'gateway',
     message: 'No virtual key or model route is known for this model.',
-    when: 'The call names a model, but no virtual key: there is no `x-gateway-virtual-key`, the model is neither a model route nor has the prefix of a virtual key that the caller can use (`@slug/model`), and the API key has no `default_virtual_key`. The message lists up to 20 names that the caller can use. At `/v1/models/{id}`: the caller can name no such model.',
+    when: 'The call names a model, but no virtual key: there is no `x-gateway-virtual-key`, the model is not a model route and has no prefix of a virtual key that the caller can use (`@slug/model`), and the API key has no `default_virtual_key`. Or no target of the model route takes the call. The message lists up to 20 names that the caller can use. At `/v1/models/{id}`: the caller can name no such model.',
   },
   method_not_allowed: {
     status: 405,
@@ -159,7 +159,7 @@ export const ERROR_CODES = {
     type: 'usage_limit_error',
     source: 'gateway',
     message: 'What the call may use has no bound, so a usage limit cannot be enforced.',
-    when: 'A usage limit applies to the call, and a field of it, such as a missing output cap of a model that the gateway does not know, leaves open what it may use. `param` names the field.',
+    when: 'A usage limit applies to the call, and what the call may use has no bound: for example, it has no output cap, and the gateway does not know its model. `param` names the field.',
   },
   price_unknown: {
     status: 412,
@@ -180,7 +180,7 @@ export const ERROR_CODES = {
     type: 'invalid_request_error',
     source: 'gateway',
     message: 'The request body must be JSON (content-type: application/json).',
-    when: 'The body is not `application/json` in UTF-8, or is compressed. Calls of models may be compressed, in a way that `Accept-Encoding` of this answer names.',
+    when: 'The body is not `application/json` in UTF-8, or is compressed. Only calls of models may be compressed; `Accept-Encoding` of this answer names the methods.',
   },
   idempotency_key_reused: {
     status: 422,
@@ -222,7 +222,7 @@ export const ERROR_CODES = {
     type: 'provider_error',
     source: 'provider',
     message: 'The provider rejected the credential of the virtual key.',
-    when: "The provider returned 401 or 403 (Cohere also 498), or Google refused to give a token for the credential. The caller's gateway key is valid. With 401, the credential of the virtual key is not; with 403, the provider does not permit the call with it, and the message says so. The provider's words are in the log, and in the answer of the virtual key's test.",
+    when: "The provider returned 401 or 403 (Cohere also 498), or Google refused to give a token for the credential. The caller's gateway key is valid. After a 401, the credential of the virtual key is not valid; after a 403, it does not permit the call, and the message says so. The provider's words are in the log, and in the answer of the virtual key's test.",
   },
   provider_failed: {
     status: 502,
