@@ -92,8 +92,8 @@ export class ObservedCall implements AttemptObserver {
     };
     const { modelSeconds, modelTokens, modelFirstTokenSeconds } = this.metrics;
     modelSeconds.observe(labels, durationMs / 1_000);
-    if (inputTokens !== undefined) modelTokens.observe({ ...labels, gen_ai_token_type: 'input' }, inputTokens);
-    if (outputTokens !== undefined) modelTokens.observe({ ...labels, gen_ai_token_type: 'output' }, outputTokens);
+    if (inputTokens !== undefined) modelTokens.observe({ gen_ai_token_type: 'input', ...labels }, inputTokens);
+    if (outputTokens !== undefined) modelTokens.observe({ gen_ai_token_type: 'output', ...labels }, outputTokens);
     if (firstTokenMs !== undefined) modelFirstTokenSeconds.observe(labels, firstTokenMs / 1_000);
   }
 }

@@ -101,9 +101,9 @@ export class UsageMeter implements BeforeApplicationShutdown {
       const model = listedModel(context, use.model);
       const units = measuredUnits(estimate);
       const prices = this.prices.pricesFor(organisationId, provider.slug, model, this.clock.now(), units);
-      const sold = { provider: provider.slug, model };
-      if (!(prices instanceof Promise)) return this.plan(context, use, estimate, { ...sold, prices });
-      return prices.then((found) => this.plan(context, use, estimate, { ...sold, prices: found })).catch(this.fail);
+      const planAt = (found: SoldModel['prices']): MeteredCall =>
+        this.plan(context, use, estimate, { provider: provider.slug, model, prices: found });
+      return prices instanceof Promise ? prices.then(planAt).catch(this.fail) : planAt(prices);
     } catch (error) {
       return this.fail(error);
     }

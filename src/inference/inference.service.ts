@@ -103,7 +103,7 @@ export class InferenceService {
     noteLongAnswer(response);
     await this.passingErrors(context, response, (noteRefusal) =>
       this.routed.run(context, (current, route) =>
-        this.runTo(dialect, current, named(members, route), response, { ...route, noteRefusal }),
+        this.runTo(dialect, current, named(members, route), response, { noteRefusal, ...route }),
       ),
     );
   }
@@ -366,11 +366,9 @@ function estimateOf<Facts extends InferenceFacts>(
   call: InferenceCall<Facts>,
   members: JsonObject,
 ): UsageEstimate {
-  return {
-    ...dialect.estimate(call),
-    mayUse: dialect.mayUse,
-    modes: dialect.modesOf?.(members) ?? requestedModes(members),
-  };
+  const { unit, counts, unbounded } = dialect.estimate(call);
+  const modes = dialect.modesOf?.(members) ?? requestedModes(members);
+  return { unit, counts, unbounded, mayUse: dialect.mayUse, modes };
 }
 
 /** The members of a body, with the name that its model has at the target. */

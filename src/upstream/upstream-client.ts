@@ -111,8 +111,8 @@ export class UpstreamClient implements UpstreamSender {
 
   async relay(call: UpstreamRelayCall): Promise<RelayedAnswer> {
     this.#relays.begin();
-    const { idleTimeoutMs, caller, signer } = call;
-    const { body, ...head } = call.request;
+    const { idleTimeoutMs, caller, signer, attemptsMade, observers } = call;
+    const { method, url, headers, body } = call.request;
     // Made first, so that the source always has a listener.
     const upload = body instanceof Readable ? new UploadBody(body, this.#uploadPace) : undefined;
     const retry = upload ? 'never' : (call.retry ?? 'never');
@@ -123,9 +123,10 @@ export class UpstreamClient implements UpstreamSender {
     try {
       if (this.#closing) throw closed();
       if (upload && signer) throw new GatewayError('provider_not_supported', { reason: UNSIGNABLE });
-      const request = { ...head, body: Buffer.isBuffer(body) ? body : undefined };
+      const request = { method, url, headers, body: Buffer.isBuffer(body) ? body : undefined };
       const sender = new PooledSender(this.policy, this.#relayPools, call, plan, upload);
-      return await sendWithRetries({ ...call, request, retry }, limits, this.#clock, sender);
+      const repeatable = { request, retry, attemptsMade, signer, observers };
+      return await sendWithRetries(repeatable, limits, this.#clock, sender);
     } catch (error) {
       // The rest will not be sent, and whatever stands between the client and us should hear of it.
       if (error instanceof UpstreamFailure && error.kind === 'caller_gone') upload?.abandonSource();

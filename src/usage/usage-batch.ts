@@ -118,12 +118,10 @@ class BatchWriter {
     const { id, at, dimensions, ...settled } = usage;
     // What costs nothing makes no bucket that counts costs.
     const counted = charges.filter(({ charge, amount }) => amount > 0n || charge.unit !== 'cost');
-    this.rows.records.push({
-      ...ledgerColumns(dimensions),
-      ...settledRow(id, begun(at), settled),
-      buckets: counted.map(({ charge }) => this.place(charge, dimensions.organisationId, true)),
-      amounts: counted.map(({ amount }: AmountCharge) => String(amount)),
-    });
+    const row = Object.assign(ledgerColumns(dimensions), settledRow(id, begun(at), settled));
+    row['buckets'] = counted.map(({ charge }) => this.place(charge, dimensions.organisationId, true));
+    row['amounts'] = counted.map(({ amount }: AmountCharge) => String(amount));
+    this.rows.records.push(row);
   }
 
   private place(charge: Charge, organisationId: string, isNeeded = false): number {

@@ -64,6 +64,13 @@ describe('joinUrl', () => {
     expect(join('https://host', '/a', { after: 'x&limit=100' })).toBe('https://host/a?after=x%26limit%3D100');
   });
 
+  it('makes one address for all calls that have no query parameters', () => {
+    const base = new URL('https://host');
+    const address = joinUrl(base, { path: '/a' });
+    expect(joinUrl(base, { path: '/a', query: {} })).toBe(address);
+    expect(joinUrl(base, { path: '/a', query: { limit: '1' } })).not.toBe(address);
+  });
+
   it.each(['//evil.com/x', '/\\evil.com', '/@evil.com', '/x?y=1', '/x#y', '/%2f%2fevil.com', '/:8080/x'])(
     'stays on the host with the path %s',
     (path) => {

@@ -79,7 +79,7 @@ export function joinUrl(base: URL, { path, query }: Pick<ProviderRequest, 'path'
   const known = addresses.get(base)?.get(path);
   const url = known ?? appendPath(base, path);
   if (known === undefined) remember(base, path, url);
-  return query === undefined ? url : withQuery(url, query);
+  return query === undefined || Object.keys(query).length === 0 ? url : withQuery(url, query);
 }
 
 function appendPath(base: URL, path: string): URL {

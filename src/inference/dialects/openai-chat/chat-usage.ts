@@ -21,9 +21,9 @@ export function readChatUsage(usage: unknown): Counts | undefined {
     output_image: numberOrUndefined(written['image_tokens']),
   };
   return {
-    ...parts,
     input: remainder(prompt, [parts.cache_read, parts.cache_write_5m, parts.cache_write_1h, parts.input_audio]),
     output: remainder(completion, [parts.output_audio, parts.output_image]),
+    ...parts,
   };
 }
 
