@@ -3,7 +3,10 @@ import { type LeftOut, textAt, untranslatable } from './request-parts.js';
 
 /** What Anthropic allows in the id of a call. */
 const NOT_IN_ID = /[^a-zA-Z0-9_-]/g;
-const DATA_URL = /^data:([^;,]+);base64,(.*)$/s;
+/** Its media type, and its data; between them may be parameters, such as a charset. */
+const DATA_URL = /^data:([^;,]+)(?:;[^;,]+)*;base64,(.*)$/is;
+/** What clients write for it, and no provider of messages takes. */
+const NO_JPEG = /^image\/jpg$/i;
 /** Between texts that become one. */
 const GAP = '\n\n';
 
@@ -100,9 +103,14 @@ const CACHE = { cache_control: { type: 'ephemeral' } } as const;
 /** An address of an image, which may hold its data. */
 export function imageBlock(url: unknown, path: string): JsonObject {
   const text = textAt(url, path);
-  const [, media_type, data] = DATA_URL.exec(text) ?? [];
+  const [, media_type, data] = dataIn(text);
   const source = data === undefined ? { type: 'url', url: text } : { type: 'base64', media_type, data };
   return { type: 'image', source };
+}
+
+function dataIn(url: string): readonly (string | undefined)[] {
+  const [whole, type, data] = DATA_URL.exec(url) ?? [];
+  return [whole, type !== undefined && NO_JPEG.test(type) ? 'image/jpeg' : type?.toLowerCase(), data];
 }
 
 /** How finely an image is read, the provider decides. */
@@ -112,7 +120,7 @@ export function noteDetail(detail: unknown, field: string, leftOut: LeftOut): vo
 
 /** A file in the body: PDF data, or text. */
 export function documentBlock(data: unknown, filename: unknown, path: string, provider: string): JsonObject {
-  const [, media_type, base64] = DATA_URL.exec(textAt(data, path)) ?? [];
+  const [, media_type, base64] = dataIn(textAt(data, path));
   const title = typeof filename === 'string' && filename !== '' ? { title: filename } : {};
   if (base64 !== undefined && media_type === 'text/plain')
     return {

@@ -41,7 +41,7 @@ export function toChatAnswer(message: JsonObject, asked: AskedChat): JsonObject 
   };
   return {
     ...chatHead(message, 'chat.completion', asked),
-    choices: [{ index: 0, message: said, logprobs: null, finish_reason: finishReasonOf(reason) }],
+    choices: [{ index: 0, message: said, logprobs: null, finish_reason: finishReasonOf(reason, calls.length > 0) }],
     usage: toChatUsage(isObject(usage) ? usage : {}),
   };
 }
@@ -52,8 +52,9 @@ export function chatHead({ id, model }: JsonObject, object: string, { answerId, 
   return { id: `chatcmpl-${own}`, object, created: now, model: stringOrUndefined(model) ?? '' };
 }
 
-export function finishReasonOf(reason: unknown): string {
-  return FINISH_REASONS.get(reason) ?? 'stop';
+/** A caller that is told of calls would wait for some: those of the provider's own tools are not in a chat. */
+export function finishReasonOf(reason: unknown, hasCalls: boolean): string {
+  return reason === 'tool_use' && !hasCalls ? 'stop' : (FINISH_REASONS.get(reason) ?? 'stop');
 }
 
 /** OpenAI's prompt has all that is read from a cache or written to it. */

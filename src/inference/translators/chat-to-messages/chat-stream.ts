@@ -108,7 +108,7 @@ export class ChatStream implements StreamTranslation {
   #finish(): readonly JsonObject[] {
     if (this.#head === undefined) throw brokenOff();
     this.#isOver = true;
-    const last = this.#chunk({}, finishReasonOf(this.#reason));
+    const last = this.#chunk({}, finishReasonOf(this.#reason, this.#callCount > 0));
     return this.asked.asksForUsage ? [last, { ...this.#head, choices: [], usage: toChatUsage(this.#usage) }] : [last];
   }
 

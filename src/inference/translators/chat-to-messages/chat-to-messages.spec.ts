@@ -69,6 +69,14 @@ const FORMS: readonly (readonly [string, JsonObject, JsonObject, (readonly strin
     blocks({ type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } }),
     ['messages.content.image_url.detail'],
   ],
+  ...['data:image/JPG;base64,AAAA', 'data:image/jpeg;charset=utf-8;base64,AAAA'].map(
+    (url) =>
+      [
+        `an image as ${url}`,
+        user({ type: 'image_url', image_url: { url } }),
+        blocks({ type: 'image', source: { type: 'base64', media_type: 'image/jpeg', data: 'AAAA' } }),
+      ] as const,
+  ),
   [
     'the address of an image',
     user({ type: 'image_url', image_url: { url: 'https://x.test/a.png' } }),
@@ -238,6 +246,7 @@ describe('an answer', () => {
     ['an answer that its cap has cut', answer([text], 'max_tokens'), { content: 'Yes.' }, 'length'],
     ['a refusal', answer([text], 'refusal'), { content: 'Yes.' }, 'content_filter'],
     ['a reason that is not known', answer([text], 'hologram'), { content: 'Yes.' }, 'stop'],
+    ['calls of the provider alone', answer([{ ...USE, type: 'server_tool_use' }], 'tool_use'), { content: '' }, 'stop'],
     ['a call', answer([USE], 'tool_use'), { content: null, tool_calls: [CALL] }, 'tool_calls'],
     [
       'thoughts, a text and a call without input',

@@ -1,3 +1,4 @@
+import { invalidField } from '../../../common/errors/gateway.error.js';
 import { isObject, type JsonObject } from '../../../common/json/read.js';
 import { documentBlock, imageBlock, inputOf, MessageTurns, noteDetail, samplingOf } from '../message-turns.js';
 import { inputSchema, LeftOut, listAt, objectAt, present, textAt, untranslatable, wordOf } from '../request-parts.js';
@@ -206,6 +207,7 @@ class ChatInput {
 
   #blocks(content: unknown, path: string): readonly JsonObject[] {
     if (typeof content === 'string') return [{ type: 'text', text: content }];
+    if (!Array.isArray(content)) throw invalidField(path, 'must be a string or a list');
     return listAt(content, path).map((each, index) => {
       const part = objectAt(each, `${path}.${index}`);
       const { cache_control } = part;

@@ -78,8 +78,14 @@ export function stopOf(
   if (isSequence && !hasCalls) return { stop_reason: 'stop_sequence', stop_sequence: sequence };
   // Some providers end a call of a tool with `stop`.
   const isCall = hasCalls && reason !== 'length' && reason !== 'content_filter';
-  const stopped = isCall ? 'tool_use' : (STOP_REASONS.get(reason) ?? 'end_turn');
+  const stopped = isCall ? 'tool_use' : endOf(reason);
   return { stop_reason: hasRefusal && stopped === 'end_turn' ? 'refusal' : stopped, stop_sequence: null };
+}
+
+/** A caller that is told of calls would wait for some: those that are announced and do not come are no reason. */
+function endOf(reason: unknown): string {
+  const stopped = STOP_REASONS.get(reason) ?? 'end_turn';
+  return stopped === 'tool_use' ? 'end_turn' : stopped;
 }
 
 /** Anthropic's input leaves out what is read from a cache or written to it. */

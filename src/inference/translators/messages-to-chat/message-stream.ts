@@ -151,13 +151,18 @@ export class MessageStream implements StreamTranslation {
     return events;
   }
 
-  /** By its index; an id that is not that of the index begins another call, since some servers number all with 0. */
+  /** By its index; another id than that of the index is of another call, since some servers number all with 0. */
   #callOf(piece: JsonObject): Call {
     const { index, id } = piece;
     const at = typeof index === 'number' ? index : Math.max(this.#byIndex.size - 1, 0);
     const known = this.#byIndex.get(at);
     const hasId = typeof id === 'string' && id !== '';
     if (known !== undefined && (hasId ? id === known.id : !isNext(known, piece))) return known;
+    const earlier = known !== undefined && hasId ? this.#calls.find((call) => call.id === id) : undefined;
+    if (earlier !== undefined) {
+      this.#byIndex.set(at, earlier);
+      return earlier;
+    }
     if (this.#callCount >= MAX_CALLS) throw invalidAnswer('too many tool calls');
     const own = toolIdOf(id, this.#callCount, this.asked);
     const call: Call = { id: own, block: undefined, waiting: '', hasId, hasArguments: false };

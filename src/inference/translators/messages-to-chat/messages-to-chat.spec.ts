@@ -93,6 +93,7 @@ describe('an answer', () => {
       [{ type: 'tool_use', id: 'c', name: 'now', input: {} }],
       { stop_reason: 'max_tokens' },
     ],
+    ['calls that are announced and do not come', answer({ content: 'Yes.' }, 'tool_calls'), [text]],
     ['thoughts for a caller that takes none', answer({ content: 'Yes.', reasoning_content: 'Hm.' }), [text]],
     [
       'thoughts',
@@ -204,6 +205,17 @@ describe('a stream', () => {
     [
       'that all have the index 0',
       begun + callPiece(0, { arguments: ARGUMENTS }) + callPiece(0, { name: 'sub', arguments: '{}' }, { id: 'call_2' }),
+      [
+        ['call_1', 'add', ARGUMENTS],
+        ['call_2', 'sub', '{}'],
+      ],
+    ],
+    [
+      'that all have the index 0 and take turns',
+      begun +
+        callPiece(0, { name: 'sub', arguments: '{}' }, { id: 'call_2' }) +
+        callPiece(0, { arguments: pieces[0] }, { id: 'call_1' }) +
+        callPiece(0, { arguments: pieces[1] }),
       [
         ['call_1', 'add', ARGUMENTS],
         ['call_2', 'sub', '{}'],

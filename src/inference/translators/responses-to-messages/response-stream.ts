@@ -27,7 +27,8 @@ interface OpenBlock extends Block {
 export class ResponseStream implements StreamTranslation {
   #head: JsonObject | undefined;
   #sequence = 0;
-  readonly #open = new Map<unknown, OpenBlock>();
+  /** By their index; undefined: a block that has no item. */
+  readonly #open = new Map<unknown, OpenBlock | undefined>();
   readonly #items: JsonObject[] = [];
   #characters = 0;
   #reason: unknown;
@@ -55,6 +56,8 @@ export class ResponseStream implements StreamTranslation {
       case 'content_block_start':
         return this.#start(index, isObject(block) ? block : {});
       case 'content_block_delta':
+        // Words of a block that has not begun would be lost.
+        if (!this.#open.has(index)) throw invalidAnswer('a piece of a block that has not begun');
         return this.#add(this.#open.get(index), isObject(delta) ? delta : {});
       case 'content_block_stop':
         return this.#stop(index);
@@ -95,8 +98,8 @@ export class ResponseStream implements StreamTranslation {
       whole: JSON.stringify(input ?? {}),
     };
     const item = itemOf(block, block.output, this.asked, 'in_progress');
+    this.#open.set(index, item && block);
     if (item === undefined) return [];
-    this.#open.set(index, block);
     this.#items.push(item);
     const place = { output_index: block.output, item: withoutInput(item) };
     const begun = { type: 'response.output_item.added', ...place };
@@ -135,8 +138,8 @@ export class ResponseStream implements StreamTranslation {
 
   #stop(index: unknown): readonly JsonObject[] {
     const block = this.#open.get(index);
-    if (block === undefined) return [];
     this.#open.delete(index);
+    if (block === undefined) return [];
     const rest = block.json === '' && block.whole !== '{}' ? this.#add(block, { partial_json: block.whole }) : [];
     if (block.json === '') block.json = block.whole;
     const item = itemOf(block, block.output, this.asked, 'completed') ?? {};

@@ -270,6 +270,7 @@ describe('a stream', () => {
     ['has its end alone', event('message_stop'), 'provider_failed'],
     ['reports an error', START + event('error', { error: { type: 'overloaded_error' } }), 'provider_failed'],
     ['reports a rate limit', event('error', { error: { type: 'rate_limit_error' } }), 'provider_rate_limited'],
+    ['has a piece of a block that has not begun', START + delta(3, { text: 'Hé' }), 'provider_invalid_response'],
     ['has an event that is not JSON', `${START}data: {"ty\n\n`, 'provider_invalid_response'],
     ['has a call without a name', START + block(0, { type: 'tool_use', id: 't' }), 'provider_invalid_response'],
   ])('is an error where it %s', (_what, given, code) => {
