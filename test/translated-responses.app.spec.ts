@@ -114,6 +114,16 @@ describe('a response of a model of Anthropic', () => {
     expect(row?.quantities).toMatchObject({ input: 8, cache_read: 12, output: 'Hello'.length });
   });
 
+  it('says in a stream too that the input is too long, as Codex knows it', async () => {
+    const error = { type: 'invalid_request_error', message: 'prompt is too long: 9 tokens > 8 maximum' };
+    gateway.provider.replyWith(text(BEGUN + event('error', { error }), EVENTS));
+    const { text: events } = await stream(messages);
+    const failed = events.split('event: response.failed\ndata: ').at(-1) ?? '';
+    expect(JSON.parse(failed)).toMatchObject({
+      response: { error: { code: 'context_length_exceeded', message: error.message } },
+    });
+  });
+
   it.each(['/v1/responses/compact', '/v1/responses/input_tokens'])(
     'is neither made shorter nor counted at %s',
     async (path) => {

@@ -30,6 +30,15 @@ export function isAboutLength({ message, type, code }: ProviderWords): boolean {
   return [message, type, code].some((text) => text !== undefined && TOO_LONG.test(text));
 }
 
+/** By which Codex knows that it has to make the conversation shorter. */
+export const LENGTH_CODE = 'context_length_exceeded';
+/** By which Claude Code does. */
+const LENGTH_WORDS = 'prompt is too long';
+
+export function inWordsOfLength(message: string): string {
+  return message.toLowerCase().includes(LENGTH_WORDS) ? message : `${LENGTH_WORDS}: ${message}`;
+}
+
 /** The status that an error in a stream or in a successful answer would have had. */
 function statusOfWords({ type, code }: ProviderWords, error: JsonObject): number {
   const given = Number(error['status'] ?? error['status_code'] ?? code ?? NaN);
@@ -49,12 +58,14 @@ const STATUSES: readonly (readonly [RegExp, number])[] = [
 export function errorInstead(message: JsonObject, provider: string): GatewayError {
   const words = providerWords(message);
   const error = isObject(message['error']) ? message['error'] : message;
-  const status = statusOfWords(words, error);
-  const said = { status, code: words.code, type: words.type };
+  const isTooLong = isAboutLength(words);
+  const status = isTooLong ? 400 : statusOfWords(words, error);
+  const said = { status, code: isTooLong ? LENGTH_CODE : words.code, type: words.type };
+  const text = isTooLong ? inWordsOfLength(words.message ?? LENGTH_CODE) : words.message;
   const options = {
     reason: `${provider} reported an error in an answer of success`,
     provider: said,
-    ...(words.message === undefined ? {} : { message: words.message }),
+    ...(text === undefined ? {} : { message: text }),
   };
   if (status === 429) return new GatewayError('provider_rate_limited', options);
   return status < 500

@@ -2,11 +2,9 @@ import type { JsonObject } from '../../common/json/read.js';
 import type { DialectSlug } from '../../upstream/providers/provider.types.js';
 import type { UpstreamAnswer } from '../../upstream/upstream.types.js';
 import { messagesErrorType } from '../dialects/anthropic-messages/messages-refusal.js';
-import { isAboutLength, type ProviderWords, wordsIn } from './provider-words.js';
+import { inWordsOfLength, isAboutLength, LENGTH_CODE, type ProviderWords, wordsIn } from './provider-words.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' } as const;
-/** The words by which Claude Code knows that it has to make the conversation shorter. */
-const TOO_LONG = 'prompt is too long';
 
 /** A provider's error, with its status and words, in the form of the caller's dialect. */
 export function translatedRefusal(answer: UpstreamAnswer, dialect: DialectSlug): UpstreamAnswer {
@@ -18,13 +16,12 @@ export function translatedRefusal(answer: UpstreamAnswer, dialect: DialectSlug):
 
 function messagesError(status: number, words: ProviderWords): JsonObject {
   const message = messageOf(status, words);
-  const isKnown = message.toLowerCase().includes(TOO_LONG);
-  const said = isAboutLength(words) && !isKnown ? `${TOO_LONG}: ${message}` : message;
+  const said = isAboutLength(words) ? inWordsOfLength(message) : message;
   return { type: 'error', error: { type: messagesErrorType(status), message: said } };
 }
 
 function openaiError(status: number, words: ProviderWords): JsonObject {
-  const code = isAboutLength(words) ? 'context_length_exceeded' : (words.code ?? null);
+  const code = isAboutLength(words) ? LENGTH_CODE : (words.code ?? null);
   const type = words.type ?? (status < 500 ? 'invalid_request_error' : 'server_error');
   return { error: { message: messageOf(status, words), type, param: null, code } };
 }

@@ -103,9 +103,13 @@ function estimate({ facts, bytes, knownModel, savedTokens }: InferenceCall<Respo
   }
 }
 
+const TOO_LONG = 'context_length_exceeded';
+
 /** Codex looks for this event alone; the SDKs see that the stream breaks off after it. */
 function toFailedEvent(error: GatewayError): string {
-  const { code, message } = error;
+  const { message, provider } = error;
+  // Codex then makes the conversation shorter.
+  const code = provider?.code === TOO_LONG ? TOO_LONG : error.code;
   const response = { object: 'response', status: 'failed', error: { code, message }, output: [], usage: null };
   const event = { type: 'response.failed', sequence_number: 0, response };
   return `event: response.failed\ndata: ${JSON.stringify(event)}\n\n`;

@@ -129,9 +129,15 @@ describe('an answer', () => {
     ['an error', { error: { message: 'Broken.', code: 503 } }, 'provider_failed', 502],
     ['an error as a text', { error: 'Broken.' }, 'provider_failed', 502],
     ['a rate limit', { error: { type: 'rate_limit_error' } }, 'provider_rate_limited', 429],
-    ['a bad request', { error: { code: 'context_length_exceeded' } }, 'provider_rejected', 400],
+    ['a bad request', { error: { code: 'invalid_prompt' } }, 'provider_rejected', 400],
+    ['too long an input', { error: { message: 'The maximum context length is 8.' } }, 'provider_rejected', 400],
   ])('is an error where it has %s', (_what, given, code, status) => {
     expect(() => translation().toAnswer(given)).toThrow(expect.objectContaining({ code, status }));
+  });
+
+  it('says that the input is too long in the words that Claude Code knows', () => {
+    const message = 'prompt is too long: The maximum context length is 8.';
+    expect(() => translation().toAnswer({ error: { message: message.slice(20) } })).toThrow(message);
   });
 
   it('returns to the provider as it came, when its caller goes on', () => {

@@ -1,3 +1,4 @@
+import { invalidField } from '../../../common/errors/gateway.error.js';
 import { isObject, type JsonObject } from '../../../common/json/read.js';
 import { documentBlock, imageBlock, inputOf, MessageTurns, noteDetail, samplingOf } from '../message-turns.js';
 import { LeftOut, listAt, objectAt, present, textAt, untranslatable, wordOf } from '../request-parts.js';
@@ -57,7 +58,7 @@ export function toMessageRequest(
   const leftOut = new LeftOut();
   leftOut.addOthers(request, TRANSLATED);
   noteDefaults(request, leftOut);
-  const tools = new ResponseTools(request['tools'], leftOut, provider);
+  const tools = new ResponseTools(request['tools'], leftOut, { provider, keepsStrict: ids === 'kept' });
   const turns = new MessageTurns(ids);
   if ((request['instructions'] ?? null) !== null)
     turns.instruct([{ type: 'text', text: textAt(request['instructions'], 'instructions') }]);
@@ -124,8 +125,8 @@ class ResponseInput {
 
   read(input: unknown): void {
     if (typeof input === 'string') return this.turns.say('user', [{ type: 'text', text: input }]);
-    for (const [index, item] of listAt(input, 'input').entries())
-      this.#item(objectAt(item, `input.${index}`), `input.${index}`);
+    if (!Array.isArray(input)) throw invalidField('input', 'must be a string or a list');
+    for (const [index, item] of input.entries()) this.#item(objectAt(item, `input.${index}`), `input.${index}`);
   }
 
   #item(item: JsonObject, path: string): void {

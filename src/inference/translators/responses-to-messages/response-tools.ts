@@ -32,12 +32,17 @@ export interface CallersTool {
 export class ResponseTools {
   readonly #byName = new Map<string, CallersTool>();
   readonly definitions: readonly JsonObject[];
+  private readonly provider: string;
+  /** Whether they go on to an API that has `strict`. */
+  private readonly keepsStrict: boolean;
 
   constructor(
     tools: unknown,
     private readonly leftOut: LeftOut,
-    private readonly provider: string,
+    { provider, keepsStrict }: { readonly provider: string; readonly keepsStrict: boolean },
   ) {
+    this.provider = provider;
+    this.keepsStrict = keepsStrict;
     const given = tools === undefined || tools === null ? [] : listAt(tools, 'tools');
     this.definitions = given.flatMap((tool, index) =>
       this.#toolsOf(objectAt(tool, `tools.${index}`), `tools.${index}`),
@@ -80,8 +85,9 @@ export class ResponseTools {
       );
     }
     if (type === 'function') {
-      if (strict === true) this.leftOut.add('tools.strict');
-      return [this.#define(tool, path, namespace, inputSchema(tool['parameters']))];
+      if (strict === true && !this.keepsStrict) this.leftOut.add('tools.strict');
+      const more = strict === true && this.keepsStrict ? { strict } : {};
+      return [{ ...this.#define(tool, path, namespace, inputSchema(tool['parameters'])), ...more }];
     }
     if (type === 'custom') return [this.#define(tool, path, namespace, TEXT_INPUT)];
     if (typeof type !== 'string' || !DISPENSABLE.test(type))
