@@ -52,7 +52,7 @@ export function chatHead({ id, model }: JsonObject, object: string, { answerId, 
   return { id: `chatcmpl-${own}`, object, created: now, model: stringOrUndefined(model) ?? '' };
 }
 
-/** A caller that is told of calls would wait for some: those of the provider's own tools are not in a chat. */
+/** A caller that reads `tool_calls` would wait for some: those of the provider's own tools are not in a chat. */
 export function finishReasonOf(reason: unknown, hasCalls: boolean): string {
   return reason === 'tool_use' && !hasCalls ? 'stop' : (FINISH_REASONS.get(reason) ?? 'stop');
 }

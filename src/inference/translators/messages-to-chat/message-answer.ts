@@ -82,7 +82,7 @@ export function stopOf(
   return { stop_reason: hasRefusal && stopped === 'end_turn' ? 'refusal' : stopped, stop_sequence: null };
 }
 
-/** A caller that is told of calls would wait for some: those that are announced and do not come are no reason. */
+/** The stop of an answer without calls: a caller that reads `tool_use` would wait for some. */
 function endOf(reason: unknown): string {
   const stopped = STOP_REASONS.get(reason) ?? 'end_turn';
   return stopped === 'tool_use' ? 'end_turn' : stopped;
