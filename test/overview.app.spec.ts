@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { readArray, readObject, readString } from '../src/common/json/read.js';
 import { RequestLog } from '../src/request-logs/request-log.entity.js';
 import { UsageEvent } from '../src/usage/usage-event.entity.js';
+import { everyDays, windowAt } from '../src/usage/windows.js';
 import { GatewayClient } from './support/gateway-client.js';
 import { refusalOf } from './support/send.js';
 import { addTenant } from './support/tenants.js';
@@ -17,6 +18,7 @@ let workspaceId: string;
 let keyId: string;
 /** Midnight. */
 let today: number;
+let groups = 0;
 
 beforeAll(async () => {
   gateway = await startTestApp();
@@ -74,6 +76,20 @@ async function log(at: number, fields: Partial<RequestLog>, organisation = organ
     metadata: {},
     ...fields,
   });
+}
+
+/** A group with a limit of one dollar. */
+async function addGroup(
+  policyId: unknown,
+  group: { valueKey: string; windowId: string; used: string; resetsAt: Date | undefined },
+): Promise<void> {
+  const { valueKey, windowId, used, resetsAt } = group;
+  groups += 1;
+  await gateway.dataSource.query(
+    `INSERT INTO usage_buckets (policy_id, bucket_hash, window_id, id, ordinal, organisation_id, value_key, unit, used,
+       credit_limit, resets_at) VALUES ($1, $2, $3, gen_random_uuid(), $4, $5, $6, 'cost', $7, '1000000000', $8)`,
+    [policyId, `hash-${groups}`, windowId, groups, organisationId, valueKey, used, resetsAt ?? null],
+  );
 }
 
 async function attention(client: GatewayClient, kind: string) {
@@ -172,16 +188,16 @@ describe('the overview', () => {
     };
     const { id } = await admin.create('/v1/policies/usage-limits', policy);
     const resets = new Date(Date.UTC(gateway.clock.now().getUTCFullYear(), gateway.clock.now().getUTCMonth() + 1));
-    const bucket = (ordinal: number, used: string, at = resets): Promise<unknown> =>
-      gateway.dataSource.query(
-        `INSERT INTO usage_buckets (policy_id, bucket_hash, window_id, id, ordinal, organisation_id, value_key, unit, used,
-           credit_limit, resets_at) VALUES ($1, $2, $3, gen_random_uuid(), $4, $5, $6, 'cost', $7, '1000000000', $8)`,
-        [id, `hash-${ordinal}`, 'now', ordinal, organisationId, `user:${ordinal}`, used, at],
-      );
+    const month = gateway.clock.now().toISOString().slice(0, 7);
+    const bucket = (ordinal: number, used: string, windowId = month, at = resets): Promise<void> =>
+      addGroup(id, { valueKey: `user:${ordinal}`, windowId, used, resetsAt: at });
     await bucket(1, '790000000');
     await bucket(2, '900000000');
     await bucket(3, '1200000000');
-    await bucket(4, '1200000000', new Date(today));
+    await bucket(4, '1200000000', month, new Date(today));
+    // From before the limit became monthly.
+    await bucket(5, '1200000000', '2026-W48');
+    await bucket(6, '1200000000', '2026-11-28+30');
     const item = { id, name: 'Monthly', at: resets.getTime() / 1_000 };
     expect(await attention(admin, 'limit_near')).toEqual([
       { ...item, kind: 'limit_near', detail: 'user:2', used_share: 0.9 },
@@ -189,6 +205,27 @@ describe('the overview', () => {
     expect(await attention(admin, 'group_exhausted')).toMatchObject([{ ...item, detail: 'user:3', used_share: 1.2 }]);
     await admin.delete(`/v1/policies/usage-limits/${String(id)}`);
     expect(await attention(admin, 'group_exhausted')).toEqual([]);
+  });
+
+  it('knows the running window of each kind of reset', async () => {
+    const now = gateway.clock.now();
+    const kinds = [
+      [{ periodic_reset: 'weekly' }, windowAt('weekly', now)],
+      [{ periodic_reset_days: 30 }, windowAt(everyDays(30, now), now)],
+      [{}, windowAt(null, now)],
+    ] as const;
+    for (const [reset, window] of kinds) {
+      const policy = {
+        name: window.id,
+        conditions: [{ key: 'model', value: '*' }],
+        group_by: [{ key: 'model' }],
+        type: 'cost',
+      };
+      const { id } = await admin.create('/v1/policies/usage-limits', { ...policy, credit_limit: 1, ...reset });
+      await addGroup(id, { valueKey: 'model:m', windowId: window.id, used: '1000000000', resetsAt: window.resetsAt });
+    }
+    const found = (await attention(admin, 'group_exhausted')).map(({ name }) => name);
+    expect(found.sort()).toEqual(kinds.map(([, { id }]) => id).sort());
   });
 
   it('names secret references whose last read failed, to those who may use them', async () => {

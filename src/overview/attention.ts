@@ -30,6 +30,11 @@ const NOTHING = 'NULL::double precision AS used_share';
 const OWN = (table: string): string =>
   `${table}.organisation_id = $1 AND ($2::uuid IS NULL OR ${table}.workspace_id = $2)`;
 
+/** A pattern for the id of the running window: a policy whose reset was changed still has groups of others. */
+const WINDOW = `CASE p.periodic_reset WHEN 'monthly' THEN to_char($3::timestamptz AT TIME ZONE 'UTC', 'YYYY-MM')
+  WHEN 'weekly' THEN to_char($3::timestamptz AT TIME ZONE 'UTC', 'IYYY-"W"IW')
+  ELSE coalesce('%+' || split_part(p.periodic_reset, 'd@', 1), 'cum') END`;
+
 const GROUPS: Source = {
   scope: 'policies.list',
   sql: `
@@ -38,7 +43,7 @@ const GROUPS: Source = {
       CASE WHEN b.credit_limit > 0 THEN b.used / b.credit_limit::double precision ELSE 1 END AS used_share, b.resets_at AS at
     FROM usage_buckets b JOIN usage_policies p ON p.id = b.policy_id AND p.organisation_id = b.organisation_id
     WHERE ${OWN('p')} AND p.status = 'active' AND (b.used >= b.credit_limit * ${ALMOST} OR b.exhausted_at IS NOT NULL)
-      AND (b.resets_at > $3 OR b.resets_at IS NULL) AND (b.resets_at IS NULL) = (p.periodic_reset IS NULL)
+      AND (b.resets_at > $3 OR b.resets_at IS NULL) AND b.window_id LIKE ${WINDOW}
     ORDER BY 1, used_share DESC, b.id LIMIT ${MOST * 2}`,
 };
 
