@@ -39,12 +39,16 @@ export const features = [
     },
   },
   {
-    title: 'The playground streams a chat on two models side by side, with time and cost, and ranks documents',
+    title: 'The playground streams a chat on two models side by side, ranks documents, and calls only when asked to',
     run: async ({ tabs, page: address, adminKey, ask, providerUrl }) => {
       const config = { base_url: providerUrl };
       await ask('/v1/virtual-keys', { name: 'Play', slug: 'play', provider: 'openai-compatible', config });
       await ask('/v1/virtual-keys', { name: 'Rank', slug: 'rank', provider: 'local' });
       const page = await logIn(tabs, `${address}/playground`, adminKey);
+      const calls = [];
+      page.on('request', (request) => {
+        if (request.method() === 'POST') calls.push(new URL(request.url()).pathname);
+      });
       await page.getByRole('button', { name: 'Compare two' }).click();
       await page.getByLabel('Model on the left').fill('@play/gpt-x');
       await page.getByLabel('Model on the right').fill('@missing/gpt-x');
@@ -58,6 +62,8 @@ export const features = [
       await side('@missing/gpt-x').getByRole('alert').waitFor();
       const tokens = side('@play/gpt-x').locator('dl div').filter({ hasText: 'Tokens' });
       await tokens.getByText(/^\d+$/).waitFor();
+      await page.getByLabel('Message').pressSequentially(' again');
+      await page.getByLabel('Model on the left').fill('@play/gpt-y');
       await page.getByRole('button', { name: 'Rerank' }).click();
       await page.getByRole('button', { name: 'One model' }).click();
       await page.getByLabel('Model', { exact: true }).fill('@rank/bm25');
@@ -66,6 +72,11 @@ export const features = [
       await page.getByRole('button', { name: 'Send' }).click();
       const first = page.locator('main ol li').first();
       await first.getByText('Paris is the capital of France').waitFor();
+      await page.getByLabel('Query').pressSequentially('?');
+      await page.getByLabel('Documents').fill('Oslo');
+      await page.getByRole('link', { name: 'Limits' }).click();
+      await page.getByRole('heading', { name: 'Limits' }).waitFor();
+      assert.deepEqual(calls, ['/v1/chat/completions', '/v1/chat/completions', '/v1/rerank']);
     },
   },
   {

@@ -28,6 +28,7 @@ export function RerankSide({ model, query, documents }: RerankSideProps) {
     // Each run is a call of its own.
     gcTime: 0,
     retry: false,
+    refetchInterval: false,
     refetchOnWindowFocus: false,
     refetchOnReconnect: false,
   });

@@ -15,6 +15,14 @@ type Kind = keyof typeof KINDS;
 const SIDES = ['left', 'right'] as const;
 const MAX_MODELS = 1_000;
 
+/** What was sent: later changes of the form belong to the next run. */
+interface Run {
+  readonly number: number;
+  readonly models: readonly string[];
+  readonly question: string;
+  readonly documents: readonly string[];
+}
+
 /** Tries one question on one or two models. The calls are those of the key, and count against its limits. */
 export function PlaygroundPage() {
   const { caller, may } = useLogin();
@@ -23,8 +31,7 @@ export function PlaygroundPage() {
   const [question, setQuestion] = useState('');
   const [documents, setDocuments] = useState('');
   const [models, setModels] = useState<Readonly<Record<(typeof SIDES)[number], string>>>({ left: '', right: '' });
-  /** Counts the runs: both sides start with it. */
-  const [run, setRun] = useState(0);
+  const [run, setRun] = useState<Run>();
   const isCaller = caller.type === 'api_key' && may('completions.write');
   const known = useQuery({ ...listModelsOptions({ query: { limit: MAX_MODELS } }), enabled: isCaller });
   if (!isCaller) {
@@ -52,7 +59,12 @@ export function PlaygroundPage() {
           className="space-y-4 p-4"
           onSubmit={(event) => {
             event.preventDefault();
-            setRun(run + 1);
+            setRun({
+              number: (run?.number ?? 0) + 1,
+              models: sides.map((side) => models[side].trim()),
+              question,
+              documents: texts,
+            });
           }}
         >
           <div role="group" aria-label="Kind of call" className="flex flex-wrap gap-1">
@@ -64,7 +76,7 @@ export function PlaygroundPage() {
                 aria-pressed={each === kind}
                 onClick={() => {
                   setKind(each);
-                  setRun(0);
+                  setRun(undefined);
                 }}
               >
                 {KINDS[each]}
@@ -115,13 +127,13 @@ export function PlaygroundPage() {
           </Button>
         </form>
       </Card>
-      {run > 0 && (
+      {run !== undefined && (
         <div className="grid grid-cols-1 gap-3 md:grid-flow-col md:auto-cols-fr">
-          {sides.map((side) =>
+          {run.models.map((model, index) =>
             kind === 'chat' ? (
-              <ChatSide key={`${side} ${run}`} model={models[side].trim()} message={question} />
+              <ChatSide key={`${index} ${run.number}`} model={model} message={run.question} />
             ) : (
-              <RerankSide key={`${side} ${run}`} model={models[side].trim()} query={question} documents={texts} />
+              <RerankSide key={`${index} ${run.number}`} model={model} query={run.question} documents={run.documents} />
             ),
           )}
         </div>
