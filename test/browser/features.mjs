@@ -80,6 +80,24 @@ export const features = [
     },
   },
   {
+    title: 'The chart of costs has the newest day, however many groups the days have',
+    run: async ({ tabs, page: address, adminKey, ask, providerUrl }) => {
+      const config = { base_url: providerUrl };
+      await ask('/v1/virtual-keys', { name: 'Many', slug: 'many', provider: 'openai-compatible', config });
+      for (const unit of ['input', 'output'])
+        await ask('/v1/prices', { provider: 'openai-compatible', model: 'zz-dear', unit, price: '0.01' });
+      const names = Array.from({ length: 100 }, (_, at) => `model-${at}`);
+      for (const name of [...names, 'zz-dear'])
+        await ask('/v1/chat/completions', { model: `@many/${name}`, messages: [{ role: 'user', content: 'Hi' }] });
+      const page = await logIn(tabs, address, adminKey);
+      const table = page.getByRole('table', { name: 'Cost by day' });
+      await table.getByRole('columnheader', { name: 'zz-dear' }).waitFor();
+      const titles = await table.getByRole('columnheader').allTextContents();
+      const cell = table.getByRole('row').last().locator('th, td').nth(titles.indexOf('zz-dear'));
+      await cell.filter({ hasText: /[1-9]/ }).waitFor();
+    },
+  },
+  {
     title: 'A list is downloaded as CSV with its search, and formulas in it are text',
     run: async ({ tabs, page: address, adminKey, keyWith }) => {
       await keyWith(['usage.read'], '=1+1 of csv');

@@ -107,7 +107,7 @@ export function LimitsPage() {
           empty="No limit here. Without one, nothing bounds what calls cost."
           page={list.page}
           onPage={list.onPage}
-          csv={{ path: '/v1/policies/usage-limits', query: { search: list.search } }}
+          csv={{ path: '/v1/policies/usage-limits', query: { search: list.search, status } }}
         />
       </Card>
       {isCreating && <NewLimit onClose={() => setCreating(false)} />}

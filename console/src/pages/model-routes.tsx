@@ -99,8 +99,8 @@ function nameOf({ virtual_key, model }: { readonly virtual_key: string; readonly
 function Targets({ targets }: { readonly targets: readonly string[] }) {
   return (
     <ol>
-      {targets.map((target) => (
-        <li key={target} className="font-mono text-xs">
+      {targets.map((target, at) => (
+        <li key={at} className="font-mono text-xs">
           {target}
         </li>
       ))}
@@ -143,16 +143,16 @@ function Health({ route }: { readonly route: ModelRoute }) {
   if (health.data === undefined) return <Targets targets={route.targets.map(nameOf)} />;
   return (
     <ol className="space-y-1">
-      {health.data.targets.map((target) => {
+      {health.data.targets.map((target, at) => {
         const [tone, word] = STATES[target.state];
         return (
-          <li key={nameOf(target)} className="flex flex-wrap items-center gap-2">
+          <li key={at} className="flex flex-wrap items-center gap-2">
             <span className="font-mono text-xs wrap-anywhere">{nameOf(target)}</span>
             <Badge tone={tone}>
               {word}
               {target.until !== null && `, ${fromNow(target.until)}`}
             </Badge>
-            <Terms target={route.targets.find((one) => nameOf(one) === nameOf(target))} />
+            <Terms target={route.targets[at]} />
             {target.calls > 0 && (
               <span className="text-xs text-muted">
                 {percent(target.failures, target.calls)} of {whole(target.calls)} calls failed lately

@@ -1,11 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
-import {
-  listUsageLimitsOptions,
-  retrieveOverviewOptions,
-  retrieveUsageReportOptions,
-} from '../api/@tanstack/react-query.gen';
+import { listUsageLimitsOptions, retrieveOverviewOptions } from '../api/@tanstack/react-query.gen';
+import { retrieveUsageReport } from '../api/sdk.gen';
 import type { Overview, OverviewGroup, OverviewPeriod, UsagePeriod } from '../api/types.gen';
 import { CsvButton } from '../components/csv-button';
 import { Page } from '../components/page';
@@ -29,6 +26,8 @@ const REFRESH_MS = 15_000;
 const REPORT_KEYS = { model: 'model', provider: 'provider', workspace: 'workspace_id', api_key: 'api_key' } as const;
 const GROUPS = { model: 'Model', provider: 'Provider', workspace: 'Workspace', api_key: 'API key' } as const;
 type Group = keyof typeof GROUPS;
+const PAGE_SIZE = 100;
+const MAX_PAGES = 20;
 /** Series of the chart; the rest is one series more. */
 const TOP = 4;
 
@@ -37,9 +36,8 @@ export function OverviewPage() {
   const [group, setGroup] = useState<Group>('model');
   const overview = useQuery({ ...retrieveOverviewOptions(), refetchInterval: REFRESH_MS });
   const grouped = useQuery({
-    ...retrieveUsageReportOptions({
-      query: { from: startOfDay(6), bucket: 'day', page_size: 100, group_by: REPORT_KEYS[group] },
-    }),
+    queryKey: ['cost by day', group],
+    queryFn: ({ signal }) => readPeriods(group, signal),
     refetchInterval: REFRESH_MS,
     placeholderData: (previous) => previous,
   });
@@ -79,10 +77,10 @@ export function OverviewPage() {
         {grouped.isLoadingError && <ErrorNote error={grouped.error} onRetry={() => void grouped.refetch()} />}
         {grouped.data !== undefined && overview.data !== undefined && (
           <>
-            {grouped.data.data.every(({ cost }) => cost === 0) ? (
+            {grouped.data.every(({ cost }) => cost === 0) ? (
               <Empty>No call that cost anything in the last seven days.</Empty>
             ) : (
-              <GroupedCost periods={grouped.data.data} groups={overview.data.groups[group]} group={group} />
+              <GroupedCost periods={grouped.data} groups={overview.data.groups[group]} group={group} />
             )}
             {overview.data.groups[group].length > 0 && (
               <GroupTable title={GROUPS[group]} groups={overview.data.groups[group]} />
@@ -93,6 +91,18 @@ export function OverviewPage() {
       {may('policies.list') && <FullestLimits />}
     </Page>
   );
+}
+
+/** The newest days are on the last page. */
+async function readPeriods(group: Group, signal: AbortSignal): Promise<readonly UsagePeriod[]> {
+  const periods: UsagePeriod[] = [];
+  const query = { from: startOfDay(6), bucket: 'day', group_by: REPORT_KEYS[group], page_size: PAGE_SIZE } as const;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const { data } = await retrieveUsageReport({ query: { ...query, current_page: page }, signal, throwOnError: true });
+    periods.push(...data.data);
+    if (data.data.length < PAGE_SIZE) break;
+  }
+  return periods;
 }
 
 function Sums({ overview: { today, last_7_days: week, month, latency } }: { readonly overview: Overview }) {
