@@ -11,6 +11,15 @@ export interface SpendPoint {
 const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 const COLOURS = ['var(--chart-1)', 'var(--chart-2)', 'var(--chart-3)', 'var(--chart-4)', 'var(--chart-5)'];
 
+/** Without more digits than the tick has: rounded ones would repeat. */
+const TICK = new Intl.NumberFormat('en-US', {
+  style: 'currency',
+  currency: 'USD',
+  minimumFractionDigits: 0,
+  maximumSignificantDigits: 3,
+});
+const tick = (value: number): string => TICK.format(value);
+
 /** Cost a day as stacked bars. The same figures stand in a table for screen readers. */
 export function SpendChart({
   points,
@@ -33,7 +42,7 @@ export function SpendChart({
               axisLine={false}
               fontSize={12}
               width={70}
-              tickFormatter={dollars}
+              tickFormatter={tick}
             />
             <Tooltip
               formatter={(value) => dollars(Number(value))}
@@ -53,29 +62,32 @@ export function SpendChart({
           </BarChart>
         </ResponsiveContainer>
       </div>
-      <table className="sr-only">
-        <caption>Cost by day</caption>
-        <thead>
-          <tr>
-            <th scope="col">Day</th>
-            {series.map((name) => (
-              <th key={name} scope="col">
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {points.map(({ start, costs }) => (
-            <tr key={start}>
-              <th scope="row">{DAY.format(start * 1_000)}</th>
+      {/* A table keeps its width, even a hidden one: the page would scroll sideways. */}
+      <div className="sr-only">
+        <table>
+          <caption>Cost by day</caption>
+          <thead>
+            <tr>
+              <th scope="col">Day</th>
               {series.map((name) => (
-                <td key={name}>{dollars(costs[name] ?? 0)}</td>
+                <th key={name} scope="col">
+                  {name}
+                </th>
               ))}
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {points.map(({ start, costs }) => (
+              <tr key={start}>
+                <th scope="row">{DAY.format(start * 1_000)}</th>
+                {series.map((name) => (
+                  <td key={name}>{dollars(costs[name] ?? 0)}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
     </div>
   );
 }
