@@ -95,7 +95,7 @@ export const logins = [
       await form.getByRole('button', { name: 'Close' }).click();
       await page
         .getByRole('row', { name: `API key of ${who}` })
-        .getByText('a workspace')
+        .getByText('Search team')
         .waitFor();
       await page.getByRole('link', { name: 'Settings' }).click();
       await page.getByRole('link', { name: 'Webhooks' }).click();

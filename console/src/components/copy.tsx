@@ -10,18 +10,18 @@ export function Copyable({ text, label }: { readonly text: string; readonly labe
     setCopied(true);
   };
   return (
-    <div className="relative">
+    <div className="flex items-start rounded-md border border-line bg-raised">
       <pre
         tabIndex={0}
         aria-label={label}
-        className="overflow-x-auto rounded-md border border-line bg-raised p-3 pr-12 font-mono text-xs whitespace-pre"
+        className="min-w-0 flex-1 overflow-x-auto p-3 font-mono text-xs whitespace-pre"
       >
         {text}
       </pre>
       <Button
         kind="quiet"
         size="icon"
-        className="absolute top-1 right-1 bg-raised"
+        className="m-0.5 shrink-0"
         aria-label={isCopied ? 'Copied' : `Copy: ${label}`}
         onClick={() => void copy()}
       >

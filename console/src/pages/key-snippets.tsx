@@ -1,31 +1,44 @@
-import { useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { useId, useState } from 'react';
+import { listMcpServersOptions, listModelRoutesOptions, listModelsOptions } from '../api/@tanstack/react-query.gen';
 import { Copyable } from '../components/copy';
 import { Button } from '../components/ui/button';
+import { Field, Input, Select } from '../components/ui/field';
+import { useLogin } from '../lib/login-context';
+import { MCP_SNIPPETS, MODEL_SNIPPETS } from '../lib/snippets';
 
-const SNIPPETS: Readonly<Record<string, (url: string, key: string) => string>> = {
-  curl: (url, key) =>
-    `curl ${url}/v1/chat/completions \\\n  -H "authorization: Bearer ${key}" -H 'content-type: application/json' \\\n  -d '{"model": "MODEL", "messages": [{"role": "user", "content": "Hello"}]}'`,
-  'OpenAI SDK': (url, key) =>
-    `import OpenAI from 'openai';\n\nconst client = new OpenAI({ baseURL: '${url}/v1', apiKey: '${key}' });`,
-  'Anthropic SDK': (url, key) =>
-    `import Anthropic from '@anthropic-ai/sdk';\n\nconst client = new Anthropic({ baseURL: '${url}', apiKey: '${key}' });`,
-  'Claude Code': (url, key) =>
-    `export ANTHROPIC_BASE_URL=${url}\nexport ANTHROPIC_AUTH_TOKEN=${key}\nclaude --model MODEL`,
-  Codex: (url, key) =>
-    `export TOLLGATE_KEY=${key}\ncodex --config model_provider=tollgate \\\n  --config 'model_providers.tollgate={name="Tollgate", base_url="${url}/v1", env_key="TOLLGATE_KEY", wire_api="responses"}' \\\n  --model MODEL`,
-  Cursor: (url, key) => `Settings → Models → API Keys\n  OpenAI API Key: ${key}\n  Override OpenAI Base URL: ${url}/v1`,
-};
+interface KeySnippetsProps {
+  readonly apiKey: string;
+  readonly scopes: readonly string[];
+}
 
 /** A new key, and how the usual programs take it. */
-export function KeySnippets({ apiKey }: { readonly apiKey: string }) {
-  const [program, setProgram] = useState('curl');
-  const snippet = SNIPPETS[program]?.(window.location.origin, apiKey) ?? '';
+export function KeySnippets({ apiKey, scopes }: KeySnippetsProps) {
+  const snippets = {
+    ...(scopes.includes('completions.write') && MODEL_SNIPPETS),
+    ...(scopes.includes('mcp.invoke') && MCP_SNIPPETS),
+  };
+  const [chosen, setProgram] = useState('');
+  const [typed, setModel] = useState<string>();
+  const [serverId, setServerId] = useState('');
+  const models = useModels();
+  const servers = useServers();
+  const program = chosen in snippets ? chosen : (Object.keys(snippets)[0] ?? '');
+  const model = typed ?? models[0] ?? '';
+  const server = servers.find(({ id }) => id === serverId) ?? servers[0];
+  const facts = {
+    url: window.location.origin,
+    key: apiKey,
+    model: model === '' ? 'MODEL' : model,
+    server: { name: server?.slug ?? 'SERVER', url: server?.mcp_url ?? `${window.location.origin}/SERVER/mcp` },
+  };
+  const snippet = snippets[program]?.(facts);
   return (
     <div className="space-y-3">
       <p className="text-warn">Copy the key now: it is not shown again.</p>
       <Copyable label="API key" text={apiKey} />
-      <div role="group" aria-label="Program" className="flex flex-wrap gap-1">
-        {Object.keys(SNIPPETS).map((name) => (
+      <div role="group" aria-label="Program" className="flex flex-wrap gap-1 empty:hidden">
+        {Object.keys(snippets).map((name) => (
           <Button
             key={name}
             size="small"
@@ -37,10 +50,82 @@ export function KeySnippets({ apiKey }: { readonly apiKey: string }) {
           </Button>
         ))}
       </div>
-      <Copyable label={`Snippet for ${program}`} text={snippet} />
-      <p className="text-xs text-muted">
-        MODEL stands for the name of a model route, or for @virtual-key/model. The page Models lists them.
-      </p>
+      {program in MODEL_SNIPPETS && <ModelField model={model} models={models} onChange={setModel} />}
+      {program in MCP_SNIPPETS && servers.length > 0 && (
+        <Field label="MCP server">
+          {(tie) => (
+            <Select {...tie} value={server?.id} onChange={({ target }) => setServerId(target.value)}>
+              {servers.map(({ id, name }) => (
+                <option key={id} value={id}>
+                  {name}
+                </option>
+              ))}
+            </Select>
+          )}
+        </Field>
+      )}
+      {snippet !== undefined && <Copyable label={`Snippet for ${program}`} text={snippet} />}
     </div>
   );
+}
+
+interface ModelFieldProps {
+  readonly model: string;
+  readonly models: readonly string[];
+  readonly onChange: (model: string) => void;
+}
+
+function ModelField({ model, models, onChange }: ModelFieldProps) {
+  const list = useId();
+  return (
+    <>
+      <Field label="Model" hint="The name of a model route, or @virtual-key/model.">
+        {(tie) => (
+          <Input
+            {...tie}
+            list={list}
+            spellCheck={false}
+            autoComplete="off"
+            placeholder="MODEL"
+            value={model}
+            onChange={({ target }) => onChange(target.value)}
+          />
+        )}
+      </Field>
+      <datalist id={list}>
+        {models.map((name) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+    </>
+  );
+}
+
+const MAX_MODELS = 200;
+
+/** Names that calls can use, model routes first. */
+function useModels(): readonly string[] {
+  const { caller, may } = useLogin();
+  const routes = useQuery({
+    ...listModelRoutesOptions({ query: { page_size: 100 } }),
+    enabled: may('model_routes.list'),
+  });
+  const models = useQuery({
+    ...listModelsOptions({ query: { limit: MAX_MODELS } }),
+    enabled: caller.type === 'api_key' && may('completions.write'),
+  });
+  const names = [
+    ...(routes.data?.data ?? []).map(({ name }) => name),
+    ...(models.data?.data ?? []).map(({ id }) => id),
+  ];
+  return [...new Set(names)];
+}
+
+function useServers() {
+  const { may } = useLogin();
+  const servers = useQuery({
+    ...listMcpServersOptions({ query: { page_size: 100 } }),
+    enabled: may('mcp_servers.list'),
+  });
+  return servers.data?.data ?? [];
 }

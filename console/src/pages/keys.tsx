@@ -3,7 +3,7 @@ import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { listApiKeysOptions } from '../api/@tanstack/react-query.gen';
 import { deleteApiKey, rotateApiKey } from '../api/sdk.gen';
-import type { ApiKey } from '../api/types.gen';
+import type { ApiKey, Caller } from '../api/types.gen';
 import { Confirm } from '../components/confirm';
 import { ListTools } from '../components/list-tools';
 import { Page } from '../components/page';
@@ -16,6 +16,7 @@ import { Dialog } from '../components/ui/dialog';
 import { dateTime, fromNow } from '../lib/format';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
+import { scopesInWords } from '../lib/scope-words';
 import { KeySnippets } from './key-snippets';
 import { NewKey } from './new-key';
 
@@ -24,7 +25,7 @@ type Act = { readonly kind: 'rotate' | 'delete'; readonly apiKey: ApiKey };
 const CHOICES = { '': 'All keys', active: 'Active', expired: 'Expired' };
 
 export function KeysPage() {
-  const { may } = useLogin();
+  const { may, caller } = useLogin();
   const list = useListSearch();
   const [isCreating, setCreating] = useState(false);
   const [act, setAct] = useState<Act>();
@@ -50,7 +51,12 @@ export function KeysPage() {
       <Card>
         <Table
           caption="API keys"
-          columns={columns(may('api_keys.update'), may('api_keys.delete'), setAct)}
+          columns={columns({
+            mayRotate: may('api_keys.update'),
+            mayDelete: may('api_keys.delete'),
+            onAct: setAct,
+            caller,
+          })}
           query={keys}
           keyOf={({ id }) => id}
           empty="No key here."
@@ -66,7 +72,15 @@ export function KeysPage() {
   );
 }
 
-function columns(mayRotate: boolean, mayDelete: boolean, onAct: (act: Act) => void): readonly Column<ApiKey>[] {
+interface Shown {
+  readonly mayRotate: boolean;
+  readonly mayDelete: boolean;
+  readonly onAct: (act: Act) => void;
+  readonly caller: Caller;
+}
+
+function columns({ mayRotate, mayDelete, onAct, caller }: Shown): readonly Column<ApiKey>[] {
+  const nameOf = (id: string | null): string => caller.workspaces.find((one) => one.id === id)?.name ?? 'a workspace';
   return [
     {
       title: 'Key',
@@ -79,10 +93,14 @@ function columns(mayRotate: boolean, mayDelete: boolean, onAct: (act: Act) => vo
     },
     {
       title: 'For',
-      kind: 'short',
-      cell: ({ user, level }) => user?.user_id ?? (level === 'workspace' ? 'a workspace' : 'the organisation'),
+      cell: ({ user, level, workspace_id: id }) =>
+        user?.user_id ?? (level === 'workspace' ? nameOf(id) : 'the organisation'),
     },
-    { title: 'Scopes', isExtra: true, align: 'right', cell: ({ scopes }) => scopes.length },
+    {
+      title: 'May',
+      isExtra: 'wide',
+      cell: ({ scopes }) => <span title={scopes.join(', ')}>{scopesInWords(scopes, caller.scopes)}</span>,
+    },
     {
       title: 'Last used',
       kind: 'short',
@@ -124,7 +142,7 @@ function Rotate({ apiKey, onClose }: { readonly apiKey: ApiKey; readonly onClose
     return (
       <Dialog title={`New secret of ${apiKey.name}`} onClose={onClose}>
         <p>The old secret works until {dateTime(rotated.data.previous_valid_until)}.</p>
-        <KeySnippets apiKey={rotated.data.key} />
+        <KeySnippets apiKey={rotated.data.key} scopes={apiKey.scopes} />
       </Dialog>
     );
   }

@@ -75,7 +75,10 @@ export function NewKey({ onClose }: { readonly onClose: () => void }) {
   if (created.isSuccess) {
     return (
       <Dialog title="The key is ready" onClose={onClose}>
-        <KeySnippets apiKey={created.data.key} />
+        <KeySnippets
+          apiKey={created.data.key}
+          scopes={scopesOf(created.variables.preset, caller.scopes.filter(isScope))}
+        />
       </Dialog>
     );
   }
