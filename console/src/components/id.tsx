@@ -1,14 +1,17 @@
 import { cn } from '../lib/cn';
 import { useNames } from '../lib/names';
 
+/** How callers of MCP servers begin: by which way they came. */
+const KIND = /^api_key:/;
+
 /** A name, or else an id, on one line: its beginning where there is little room, and all of it under the pointer and in a selection. */
 export function Id({ id }: { readonly id: string }) {
   const nameIds = useNames();
-  const name = nameIds(id);
+  const name = nameIds(id).replace(KIND, '');
   return (
     <span
       title={id}
-      className={cn('block max-w-24 truncate xl:max-w-44', name === id && 'font-mono text-xs text-muted')}
+      className={cn('block max-w-28 truncate xl:max-w-48', name === id && 'font-mono text-xs text-muted')}
     >
       {name}
     </span>

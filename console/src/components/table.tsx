@@ -11,7 +11,7 @@ export interface Column<Row> {
   readonly title: string;
   readonly cell: (row: Row) => ReactNode;
   readonly align?: 'right';
-  /** Only where there is room; `wide`: where there is much. */
+  /** Not in tables of middle width; `wide`: in wide tables only. Rows that are blocks show everything. */
   readonly isExtra?: boolean | 'wide';
   /** `name`: has room for long names, as the first column does. `short`: stays on one line. */
   readonly kind?: 'name' | 'short';
@@ -52,7 +52,7 @@ export function Table<Row>({ caption, columns, query, keyOf, empty, page, onPage
                   key={column.title}
                   role="columnheader"
                   scope="col"
-                  className={cn('px-4 py-2 font-medium', classOf(column, at), 'wrap-normal')}
+                  className={cn('px-4 py-2 font-medium md:max-xl:px-3', classOf(column, at), 'wrap-normal')}
                 >
                   {column.title}
                 </th>
@@ -71,7 +71,7 @@ export function Table<Row>({ caption, columns, query, keyOf, empty, page, onPage
                     key={column.title}
                     role="cell"
                     data-title={column.title}
-                    className={cn('px-4 py-1 align-top md:py-2', classOf(column, at))}
+                    className={cn('px-4 py-1 align-top md:py-2 md:max-xl:px-3', classOf(column, at))}
                   >
                     <div className="min-w-0">{column.cell(row)}</div>
                   </td>
@@ -100,8 +100,8 @@ function classOf({ align, isExtra, kind }: Pick<Column<unknown>, 'align' | 'isEx
     at === 0 ? 'max-md:block' : AS_LINE,
     kind === 'short' && 'md:whitespace-nowrap',
     align === 'right' && 'tabular-nums md:text-right md:whitespace-nowrap',
-    isExtra && 'hidden max-md:hidden',
-    isExtra && (isExtra === 'wide' ? 'xl:table-cell' : 'lg:table-cell'),
+    isExtra === true && 'md:max-lg:hidden',
+    isExtra === 'wide' && 'md:max-xl:hidden',
   );
 }
 

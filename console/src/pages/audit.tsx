@@ -9,6 +9,7 @@ import { Card } from '../components/ui/card';
 import { Dialog } from '../components/ui/dialog';
 import { dateTime, fromNow } from '../lib/format';
 import { useListSearch } from '../lib/list-search';
+import { useNames } from '../lib/names';
 
 export function AuditPage() {
   const list = useListSearch();
@@ -67,16 +68,24 @@ function columns(onShow: (entry: AuditLogEntry) => void): readonly Column<AuditL
 }
 
 /** What was, and what is. */
-function inWords(change: unknown): string {
+function inWords(field: string, change: unknown): string {
   if (typeof change !== 'object' || change === null || !('old' in change) || !('new' in change)) {
     return JSON.stringify(change, null, 2);
   }
   const { old: before, new: after } = change;
-  return `from ${JSON.stringify(before, null, 2)}\nto   ${JSON.stringify(after, null, 2)}`;
+  if (before === null) return valueInWords(field, after);
+  return `from ${valueInWords(field, before)}\nto   ${valueInWords(field, after)}`;
+}
+
+/** Times are Unix seconds in fields that end in `_at`. */
+function valueInWords(field: string, value: unknown): string {
+  if (typeof value === 'number' && field.endsWith('_at')) return dateTime(value);
+  return JSON.stringify(value, null, 2);
 }
 
 function Entry({ entry, onClose }: { readonly entry: AuditLogEntry; readonly onClose: () => void }) {
   const { action, created_at, trace_id, changes } = entry;
+  const nameIds = useNames();
   return (
     <Dialog title={action} onClose={onClose}>
       <p className="text-muted">
@@ -89,7 +98,7 @@ function Entry({ entry, onClose }: { readonly entry: AuditLogEntry; readonly onC
             <dt className="font-mono text-xs text-muted">{field}</dt>
             <dd>
               <pre className="overflow-x-auto rounded-md bg-raised p-2 font-mono text-xs whitespace-pre-wrap">
-                {inWords(change)}
+                {nameIds(inWords(field, change))}
               </pre>
             </dd>
           </div>

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { Fragment, useState } from 'react';
 import { listLogsOptions } from '../api/@tanstack/react-query.gen';
 import type { RequestLog } from '../api/types.gen';
 import { ListTools } from '../components/list-tools';
@@ -6,9 +7,11 @@ import { Page } from '../components/page';
 import { Id } from '../components/id';
 import { type Column, Table } from '../components/table';
 import { Badge, type Tone } from '../components/ui/badge';
+import { Button } from '../components/ui/button';
 import { Card } from '../components/ui/card';
 import { dateTime, dollars, fromNow, whole } from '../lib/format';
 import { useListSearch } from '../lib/list-search';
+import { CallDetails } from './call-details';
 
 const REFRESH_MS = 5_000;
 
@@ -27,6 +30,7 @@ const CHOICES = {
 /** Calls of any kind, as they end. */
 export function CallsPage() {
   const list = useListSearch();
+  const [shown, setShown] = useState<RequestLog>();
   const [, statusClass] = CLASSES[list.status ?? ''] ?? [];
   const calls = useQuery({
     ...listLogsOptions({ query: { ...list.paging, ...(statusClass !== undefined && { status_class: statusClass }) } }),
@@ -39,7 +43,7 @@ export function CallsPage() {
       <Card>
         <Table
           caption="Calls"
-          columns={COLUMNS}
+          columns={[...COLUMNS, detailsColumn(setShown)]}
           query={calls}
           keyOf={({ id }) => id}
           empty="No such call in the last days."
@@ -48,6 +52,7 @@ export function CallsPage() {
           csv={{ path: '/v1/logs', query: { search: list.search, status_class: statusClass } }}
         />
       </Card>
+      {shown !== undefined && <CallDetails call={shown} onClose={() => setShown(undefined)} />}
     </Page>
   );
 }
@@ -83,19 +88,39 @@ const COLUMNS: readonly Column<RequestLog>[] = [
     cell: ({ status, error_code }) => (
       <>
         <Badge tone={toneOf(status)}>{status}</Badge>
-        {error_code !== null && <p className="text-xs text-muted">{error_code}</p>}
+        {error_code !== null && (
+          <p className="mt-0.5 text-xs text-muted">
+            <ErrorCode code={error_code} />
+          </p>
+        )}
       </>
     ),
   },
   { title: 'Tokens', align: 'right', isExtra: 'wide', cell: ({ tokens }) => (tokens === null ? '–' : whole(tokens)) },
   { title: 'Cost', align: 'right', cell: ({ cost }) => (cost === null ? '–' : dollars(cost)) },
-  { title: 'Time taken', kind: 'short', align: 'right', cell: ({ duration_ms }) => `${whole(duration_ms)} ms` },
-  {
-    title: 'Trace',
-    isExtra: 'wide',
-    cell: ({ trace_id }) => <Id id={trace_id} />,
-  },
+  { title: 'Took', kind: 'short', align: 'right', cell: ({ duration_ms }) => `${whole(duration_ms)} ms` },
 ];
+
+/** May break after its parts, and is still copied as it is. */
+function ErrorCode({ code }: { readonly code: string }) {
+  return code.split(/(?<=_)/).map((part) => (
+    <Fragment key={part}>
+      {part}
+      <wbr />
+    </Fragment>
+  ));
+}
+
+function detailsColumn(onShow: (call: RequestLog) => void): Column<RequestLog> {
+  return {
+    title: 'Details',
+    cell: (call) => (
+      <Button size="small" aria-label={`Show ${call.trace_id}`} onClick={() => onShow(call)}>
+        Show
+      </Button>
+    ),
+  };
+}
 
 function toneOf(status: number): Tone {
   if (status >= 500) return 'bad';

@@ -102,7 +102,7 @@ const CALL_COLUMNS: readonly Column<McpCall>[] = [
       );
     },
   },
-  { title: 'Time taken', kind: 'short', align: 'right', cell: ({ total_ms }) => `${Math.round(total_ms)} ms` },
+  { title: 'Took', kind: 'short', align: 'right', cell: ({ total_ms }) => `${Math.round(total_ms)} ms` },
   {
     title: 'Trace',
     isExtra: 'wide',

@@ -67,7 +67,7 @@ function columns(mayTest: boolean): readonly Column<McpServer>[] {
       ),
     },
     {
-      title: 'Behind it',
+      title: 'Address behind it',
       kind: 'name',
       isExtra: true,
       cell: ({ url }) => <span className="font-mono text-xs wrap-anywhere">{url}</span>,
