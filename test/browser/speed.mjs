@@ -21,7 +21,7 @@ export const longLists = [
       await assertSmooth(page, 'groups');
       await page.getByLabel('Search').fill('user-99999');
       await page.getByText(/of 100,000$/).waitFor({ state: 'detached' });
-      await page.getByText('metadata.user:user-99999', { exact: true }).waitFor();
+      await page.getByText('metadata.user: user-99999', { exact: true }).waitFor();
       assert.equal(await page.getByRole('row').count(), 2);
     },
   },

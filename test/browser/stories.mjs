@@ -48,14 +48,14 @@ export const stories = [
       assert.equal((await call(key, { model: 'gpt-x' })).status, 200);
       await page.getByRole('link', { name: 'Limits' }).click();
       const row = page.getByRole('row', { name: /Tokens of each key/ });
-      await row.getByText('30 used').waitFor();
+      await row.getByText('30 of').waitFor();
       let last;
       for (let calls = 0; calls < 20 && last !== 412; calls += 1) last = (await call(key, { model: 'gpt-x' })).status;
       assert.equal(last, 412);
       await row.getByText('refused a call').waitFor({ timeout: 15_000 });
 
       await page.getByRole('link', { name: 'Tokens of each key' }).click();
-      await page.getByRole('button', { name: /^Reset api_key/ }).click();
+      await page.getByRole('button', { name: /^Reset API key/ }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Reset' }).click();
       await page.getByRole('cell', { name: 'open', exact: true }).waitFor({ timeout: 15_000 });
       const after = await call(key, { model: 'gpt-x' });

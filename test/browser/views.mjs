@@ -37,6 +37,7 @@ export const VIEWS = [
   view('called-tool', 'mcp/pictured', callTool),
   view('playground', 'playground'),
   view('calls', 'calls'),
+  view('call', 'calls', (page) => page.getByRole('button', { name: /^Show/ }).first().click()),
   view('audit', 'audit'),
   view('audit-entry', 'audit', press('Show virtual_keys.create')),
   view('settings', 'settings'),

@@ -25,7 +25,7 @@ export function ListTools({ list, ...choice }: Choice & { readonly list: List })
 /** Chooses the status that a list shows. */
 export function ListChoice({ list, label, value, options }: Choice & { readonly list: List }) {
   return (
-    <Select aria-label={label} className="w-44" value={value} onChange={({ target }) => list.onStatus(target.value)}>
+    <Select aria-label={label} className="sm:w-44" value={value} onChange={({ target }) => list.onStatus(target.value)}>
       {Object.entries(options).map(([option, words]) => (
         <option key={option} value={option}>
           {words}

@@ -42,7 +42,7 @@ export function SearchBox({ value, onSearch }: { readonly value: string; readonl
       type="search"
       aria-label="Search"
       placeholder="Search"
-      className="w-56"
+      className="sm:w-56"
       value={text}
       onChange={({ target }) => setText(target.value)}
     />

@@ -7,7 +7,7 @@ export function ProviderChoice({ list }: { readonly list: ReturnType<typeof useL
   return (
     <Select
       aria-label="Provider"
-      className="w-56"
+      className="sm:w-56"
       value={list.provider ?? ''}
       onChange={({ target }) => list.onProvider(target.value)}
     >

@@ -35,6 +35,11 @@ export function amount(value: number, type: 'cost' | 'tokens'): string {
   return type === 'cost' ? dollars(value) : whole(value);
 }
 
+/** The same with its unit. */
+export function quantity(value: number, type: 'cost' | 'tokens'): string {
+  return type === 'cost' ? dollars(value) : `${whole(value)} tokens`;
+}
+
 /** @param seconds Unix time */
 export function dateTime(seconds: number | null): string {
   return seconds === null ? '–' : DATE_TIME.format(new Date(seconds * 1_000));

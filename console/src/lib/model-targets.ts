@@ -51,18 +51,23 @@ export function isStrategy(text: string): text is Strategy {
 export function strategyOf(targets: readonly ModelTarget[]): Strategy {
   const hasShares = targets.some(({ weight }) => weight !== null);
   if (!hasShares) return 'order';
-  return new Set(targets.map(({ order }) => order)).size > 1 ? 'steps' : 'shares';
+  return stepsOf(targets).length > 1 ? 'steps' : 'shares';
+}
+
+/** The orders of targets, the first one tried first. */
+export function stepsOf(targets: readonly ModelTarget[]): readonly number[] {
+  return [...new Set(targets.map(({ order }) => order))].toSorted((one, other) => one - other);
 }
 
 /** In the order in which they are tried. */
 export function draftsOf(targets: readonly ModelTarget[]): readonly TargetDraft[] {
-  const orders = [...new Set(targets.map(({ order }) => order))].toSorted((one, other) => one - other);
+  const steps = stepsOf(targets);
   return targets
     .toSorted((one, other) => one.order - other.order)
     .map((target) => ({
       virtualKey: target.virtual_key,
       model: target.model,
-      step: String(orders.indexOf(target.order) + 1),
+      step: String(steps.indexOf(target.order) + 1),
       share: String(target.weight ?? 1),
       conditions: target.conditions.map(({ key, value, excludes }) => ({
         key,

@@ -3,18 +3,19 @@ import type { OverviewAttention } from '../api/types.gen';
 import { Badge, type Tone } from '../components/ui/badge';
 import { Card } from '../components/ui/card';
 import { fromNow, percent } from '../lib/format';
+import { groupInWords } from '../lib/limit-words';
 import { useNames } from '../lib/names';
 
 interface Kind {
   readonly title: string;
   readonly tone: Tone;
   readonly to: string;
-  readonly about: (item: OverviewAttention) => string;
+  readonly about: (item: OverviewAttention, nameIds: (text: string) => string) => string;
 }
 
-const used = ({ detail, used_share: share, at }: OverviewAttention): string =>
+const used: Kind['about'] = ({ detail, used_share: share, at }, nameIds) =>
   [
-    detail,
+    detail === null ? undefined : groupInWords(detail, nameIds),
     share === null ? undefined : `${percent(share, 1)} used`,
     at === null ? 'never resets' : `resets ${fromNow(at)}`,
   ]
@@ -22,13 +23,14 @@ const used = ({ detail, used_share: share, at }: OverviewAttention): string =>
     .join(' · ');
 
 const KINDS: Readonly<Record<OverviewAttention['kind'], Kind>> = {
-  group_exhausted: { title: 'Limit used up', tone: 'bad', to: '/limits', about: used },
+  group_exhausted: { title: 'Limit refuses calls', tone: 'bad', to: '/limits', about: used },
   limit_near: { title: 'Limit nearly used up', tone: 'warn', to: '/limits', about: used },
   reference_failing: {
     title: 'Secret cannot be read',
     tone: 'bad',
     to: '/providers',
-    about: ({ detail, at }) => `${detail ?? 'unknown error'}, last read ${fromNow(at)}`,
+    about: ({ detail, at }) =>
+      `${detail ?? 'unknown error'}, ${at === null ? 'never read' : `last read ${fromNow(at)}`}`,
   },
   server_failing: {
     title: 'MCP server fails',
@@ -50,7 +52,7 @@ export function Attention({ items }: { readonly items: readonly OverviewAttentio
   const nameIds = useNames();
   return (
     <Card title="Needs attention">
-      <ul className="max-h-80 divide-y divide-line overflow-y-auto" tabIndex={0} aria-label="Needs attention">
+      <ul className="divide-y divide-line overflow-y-auto md:max-h-80" tabIndex={0} aria-label="Needs attention">
         {items.map((item) => {
           const { title, tone, to, about } = KINDS[item.kind];
           return (
@@ -65,7 +67,7 @@ export function Attention({ items }: { readonly items: readonly OverviewAttentio
                 <Link to={to} search={{ search: item.name }} className="font-medium wrap-anywhere hover:underline">
                   {item.name}
                 </Link>{' '}
-                <span className="text-xs wrap-anywhere text-muted">{nameIds(about(item))}</span>
+                <span className="text-xs wrap-anywhere text-muted">{about(item, nameIds)}</span>
               </span>
             </li>
           );

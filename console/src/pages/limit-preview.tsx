@@ -5,6 +5,7 @@ import type { UsagePeriod, UsageSimulation } from '../api/types.gen';
 import { Badge, type Tone } from '../components/ui/badge';
 import { Meter } from '../components/ui/meter';
 import { amount } from '../lib/format';
+import { keyInWords } from '../lib/limit-words';
 import { useNames } from '../lib/names';
 import { messageOf } from '../lib/session';
 
@@ -57,6 +58,7 @@ function Past({ draft: { type, cap, reset, condition, value, group } }: { readon
   const groups = report.data.data
     .map((period) => ({ id: nameOf(period, group), name: nameIds(nameOf(period, group)), used: period[type] }))
     .sort((one, other) => other.used - one.used);
+  const most = groups[0]?.used ?? 0;
   const over = groups.filter(({ used }) => cap > 0 && used >= cap).length;
   return (
     <div className="space-y-2">
@@ -76,7 +78,7 @@ function Past({ draft: { type, cap, reset, condition, value, group } }: { readon
               label={`Would have been used by ${name}`}
               used={used}
               reserved={0}
-              limit={cap > 0 ? cap : used * 2 + 1}
+              limit={cap > 0 ? cap : most * 2}
             />
             <span className="tabular-nums">{amount(used, type)}</span>
           </li>
@@ -87,7 +89,7 @@ function Past({ draft: { type, cap, reset, condition, value, group } }: { readon
 }
 
 function nameOf({ group: values }: UsagePeriod, group: string): string {
-  return values[group] ?? `no ${group}`;
+  return values[group] ?? `no ${keyInWords(group)}`;
 }
 
 const DECISIONS: Readonly<Record<UsageSimulation['decision'], readonly [Tone, string]>> = {

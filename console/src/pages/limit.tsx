@@ -13,11 +13,12 @@ import { Badge } from '../components/ui/badge';
 import { Button } from '../components/ui/button';
 import { Card } from '../components/ui/card';
 import { Meter } from '../components/ui/meter';
-import { amount, dateTime, fromNow } from '../lib/format';
+import { amount, dateTime, fromNow, quantity } from '../lib/format';
+import { conditionsInWords, groupInWords } from '../lib/limit-words';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
 import { useNames } from '../lib/names';
-import { describeCap, describeConditions } from './limits';
+import { describeCap } from './limits';
 
 const REFRESH_MS = 5_000;
 
@@ -34,6 +35,7 @@ export function LimitPage() {
 
 function Groups({ limit }: { readonly limit: UsageLimit }) {
   const { may } = useLogin();
+  const nameIds = useNames();
   const navigate = useNavigate();
   const list = useListSearch();
   const [isArchiving, setArchiving] = useState(false);
@@ -51,10 +53,11 @@ function Groups({ limit }: { readonly limit: UsageLimit }) {
     onSuccess: () => queries.invalidateQueries(),
   });
   const name = limit.name ?? limit.slug;
+  const nameOf = ({ value_key: key }: UsageEntity): string => groupInWords(key, nameIds);
   return (
     <Page
       title={name}
-      intro={`${describeCap(limit)} · ${describeConditions(limit)}`}
+      intro={`${describeCap(limit)}. ${conditionsInWords(limit, nameIds)}.`}
       actions={
         may('policies.delete') &&
         limit.status === 'active' && (
@@ -81,7 +84,7 @@ function Groups({ limit }: { readonly limit: UsageLimit }) {
       <Card>
         <Table
           caption={`Groups of ${name}`}
-          columns={columns(limit, may('policies.update') ? setResetting : undefined)}
+          columns={columns(limit, nameOf, may('policies.update') ? setResetting : undefined)}
           query={groups}
           keyOf={({ id }) => id}
           empty="No call has counted against this limit yet."
@@ -100,7 +103,7 @@ function Groups({ limit }: { readonly limit: UsageLimit }) {
           }}
           onClose={() => setArchiving(false)}
         >
-          <p>Calls will no longer be refused by this limit. What was used stays in the reports.</p>
+          <p>The limit stops counting and refusing calls. What was used stays in the reports.</p>
         </Confirm>
       )}
       {resetting !== undefined && <Reset limit={limit} entity={resetting} onClose={() => setResetting(undefined)} />}
@@ -110,6 +113,8 @@ function Groups({ limit }: { readonly limit: UsageLimit }) {
 
 function Reset(props: { limit: UsageLimit; entity: UsageEntity; onClose: () => void }) {
   const { limit, entity, onClose } = props;
+  const nameIds = useNames();
+  const name = groupInWords(entity.value_key, nameIds);
   const queries = useQueryClient();
   const reset = useMutation({
     mutationFn: () =>
@@ -117,39 +122,41 @@ function Reset(props: { limit: UsageLimit; entity: UsageEntity; onClose: () => v
     onSuccess: () => queries.invalidateQueries(),
   });
   return (
-    <Confirm title={`Reset ${entity.value_key}`} action="Reset" onConfirm={() => reset.mutateAsync()} onClose={onClose}>
+    <Confirm title={`Reset ${name}`} action="Reset" onConfirm={() => reset.mutateAsync()} onClose={onClose}>
       <p>
-        {amount(entity.current_usage, limit.type)} of {amount(entity.credit_limit, limit.type)} are used. After the
+        {amount(entity.current_usage, limit.type)} of {quantity(entity.credit_limit, limit.type)} are used. After the
         reset this group may use the whole limit once more.
       </p>
     </Confirm>
   );
 }
 
-function GroupName({ text }: { readonly text: string }) {
-  const nameIds = useNames();
-  return (
-    <span title={text} className="font-medium">
-      {nameIds(text)}
-    </span>
-  );
-}
-
-function columns(limit: UsageLimit, onReset?: (entity: UsageEntity) => void): readonly Column<UsageEntity>[] {
+function columns(
+  limit: UsageLimit,
+  nameOf: (entity: UsageEntity) => string,
+  onReset?: (entity: UsageEntity) => void,
+): readonly Column<UsageEntity>[] {
   return [
-    { title: 'Group', cell: ({ value_key }) => <GroupName text={value_key} /> },
+    {
+      title: 'Group',
+      cell: (entity) => (
+        <span title={entity.value_key} className="font-medium">
+          {nameOf(entity)}
+        </span>
+      ),
+    },
     {
       title: 'Use',
       cell: (entity) => (
         <Meter
-          label={`Used by ${entity.value_key}`}
+          label={`Used by ${nameOf(entity)}`}
           used={entity.current_usage}
           reserved={entity.reserved}
           limit={entity.credit_limit}
         />
       ),
     },
-    { title: 'Used', align: 'right', cell: (entity) => amount(entity.current_usage, limit.type) },
+    { title: 'Used', align: 'right', cell: (entity) => quantity(entity.current_usage, limit.type) },
     { title: 'Reserved', align: 'right', isExtra: true, cell: (entity) => amount(entity.reserved, limit.type) },
     {
       title: 'State',
@@ -164,9 +171,7 @@ function columns(limit: UsageLimit, onReset?: (entity: UsageEntity) => void): re
       title: 'Resets',
       kind: 'short',
       isExtra: true,
-      cell: ({ next_reset_at }) => (
-        <span title={dateTime(next_reset_at)}>{next_reset_at === null ? 'never' : fromNow(next_reset_at)}</span>
-      ),
+      cell: ({ next_reset_at }) => <span title={dateTime(next_reset_at)}>{fromNow(next_reset_at)}</span>,
     },
     ...(onReset === undefined
       ? []
@@ -174,7 +179,7 @@ function columns(limit: UsageLimit, onReset?: (entity: UsageEntity) => void): re
           {
             title: 'Actions',
             cell: (entity: UsageEntity) => (
-              <Button size="small" onClick={() => onReset(entity)} aria-label={`Reset ${entity.value_key}`}>
+              <Button size="small" onClick={() => onReset(entity)} aria-label={`Reset ${nameOf(entity)}`}>
                 Reset
               </Button>
             ),

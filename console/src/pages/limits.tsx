@@ -11,9 +11,11 @@ import { Badge } from '../components/ui/badge';
 import { Button } from '../components/ui/button';
 import { Card } from '../components/ui/card';
 import { Meter } from '../components/ui/meter';
-import { amount, fromNow } from '../lib/format';
+import { amount, dateTime, fromNow, quantity } from '../lib/format';
+import { conditionsInWords } from '../lib/limit-words';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
+import { useNames } from '../lib/names';
 import { NewLimit } from './new-limit';
 
 const REFRESH_MS = 5_000;
@@ -26,7 +28,7 @@ const COLUMNS: readonly Column<UsageLimit>[] = [
         <Link to="/limits/$ref" params={{ ref: limit.id }} className="font-medium text-accent hover:underline">
           {limit.name ?? limit.slug}
         </Link>
-        <p className="text-xs text-muted">{describeConditions(limit)}</p>
+        <Conditions limit={limit} />
       </>
     ),
   },
@@ -45,7 +47,8 @@ const COLUMNS: readonly Column<UsageLimit>[] = [
             limit={fullest.credit_limit}
           />
           <p className="text-xs text-muted tabular-nums">
-            {amount(fullest.current_usage, limit.type)} used, {amount(fullest.reserved, limit.type)} reserved
+            {amount(fullest.current_usage, limit.type)} of {quantity(fullest.credit_limit, limit.type)}
+            {fullest.reserved > 0 && `, ${amount(fullest.reserved, limit.type)} reserved`}
           </p>
         </div>
       );
@@ -68,7 +71,7 @@ const COLUMNS: readonly Column<UsageLimit>[] = [
     title: 'Resets',
     kind: 'short',
     isExtra: true,
-    cell: (limit) => (limit.next_reset_at === null ? 'never' : fromNow(limit.next_reset_at)),
+    cell: ({ next_reset_at: at }) => <span title={dateTime(at)}>{fromNow(at)}</span>,
   },
 ];
 
@@ -116,16 +119,15 @@ export function LimitsPage() {
 }
 
 export function describeCap({ credit_limit, type, periodic_reset, periodic_reset_days }: UsageLimit): string {
-  const cap = type === 'cost' ? amount(credit_limit, type) : `${amount(credit_limit, type)} tokens`;
+  const cap = quantity(credit_limit, type);
   if (periodic_reset === 'weekly') return `${cap} a week`;
   if (periodic_reset === 'monthly') return `${cap} a month`;
   return periodic_reset_days === null ? cap : `${cap} per ${periodic_reset_days} days`;
 }
 
-export function describeConditions({ conditions, group_by }: UsageLimit): string {
-  const where = conditions.map(({ key, value }) => `${key}: ${[value].flat().join(', ')}`).join(' · ');
-  const each = group_by.map(({ key }) => key).join(' and ');
-  return each === '' ? where : `${where} · for each ${each}`;
+function Conditions({ limit }: { readonly limit: UsageLimit }) {
+  const nameIds = useNames();
+  return <p className="text-xs text-muted">{conditionsInWords(limit, nameIds)}</p>;
 }
 
 function fullestOf({ usage = [] }: UsageLimit) {

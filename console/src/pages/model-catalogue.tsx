@@ -76,7 +76,7 @@ const COLUMNS: readonly Column<CatalogueModel>[] = [
     title: 'Longest output',
     kind: 'short',
     align: 'right',
-    isExtra: true,
+    isExtra: 'wide',
     cell: ({ max_output_tokens: most }) =>
       most === 0 ? (
         <span className="text-muted">none</span>

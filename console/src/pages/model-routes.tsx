@@ -8,6 +8,7 @@ import { type Column, Table } from '../components/table';
 import { Badge, type Tone } from '../components/ui/badge';
 import { Card } from '../components/ui/card';
 import { fromNow, percent, whole } from '../lib/format';
+import { stepsOf } from '../lib/model-targets';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
 import { DeleteModelRoute } from './delete-model-route';
@@ -62,7 +63,7 @@ function columns(mayRead: boolean, { mayChange, mayDelete, onAct }: Rights): rea
       cell: ({ name, slug, max_output_tokens: max }) => (
         <>
           <span className="font-medium">{name}</span>
-          <p className="font-mono text-xs text-muted">{slug}</p>
+          {slug !== name && <p className="font-mono text-xs text-muted">{slug}</p>}
           {max !== null && <p className="text-xs text-muted">at most {whole(max)} tokens of output</p>}
         </>
       ),
@@ -109,18 +110,18 @@ function Targets({ targets }: { readonly targets: readonly string[] }) {
 }
 
 /** Which calls a target takes; nothing for one that takes all. */
-function Terms({ target }: { readonly target: ModelTarget | undefined }) {
-  const terms = target === undefined ? [] : termsOf(target);
+function Terms({ route, target }: { readonly route: ModelRoute; readonly target: ModelTarget | undefined }) {
+  const terms = target === undefined ? [] : termsOf(target, stepsOf(route.targets));
   if (terms.length === 0) return null;
   return <span className="text-xs wrap-anywhere text-muted">{terms.join(' · ')}</span>;
 }
 
-function termsOf(target: ModelTarget): readonly string[] {
+function termsOf(target: ModelTarget, steps: readonly number[]): readonly string[] {
   const { weight, order, conditions, min_estimated_tokens: least, max_estimated_tokens: most } = target;
   const { min_budget_left: budget } = target;
   return [
-    ...(order > 0 ? [`order ${order}`] : []),
-    ...(weight === null ? [] : [`weight ${weight}`]),
+    ...(steps.length > 1 ? [`step ${steps.indexOf(order) + 1}`] : []),
+    ...(weight === null ? [] : [`share ${weight}`]),
     ...conditions.map(({ key, value }) => `${key} is ${[value].flat().join(' or ')}`),
     ...(least === null ? [] : [`from ${whole(least)} tokens`]),
     ...(most === null ? [] : [`up to ${whole(most)} tokens`]),
@@ -152,7 +153,7 @@ function Health({ route }: { readonly route: ModelRoute }) {
               {word}
               {target.until !== null && `, ${fromNow(target.until)}`}
             </Badge>
-            <Terms target={route.targets[at]} />
+            <Terms route={route} target={route.targets[at]} />
             {target.calls > 0 && (
               <span className="text-xs text-muted">
                 {percent(target.failures, target.calls)} of {whole(target.calls)} calls failed lately

@@ -7,11 +7,16 @@ import { FormFooter } from '../components/form-footer';
 import { Dialog } from '../components/ui/dialog';
 import { Field, Input, Select } from '../components/ui/field';
 import { inWorkspace, WorkspaceField } from '../components/workspace-field';
+import { keyInWords } from '../lib/limit-words';
 import { useLogin } from '../lib/login-context';
+import { ConditionValue } from './condition-value';
 import { LimitPreview } from './limit-preview';
 
 const CONDITIONS = ['model', 'provider', 'virtual_key', 'api_key', 'workspace_id', 'endpoint'] as const;
 const GROUPS = ['api_key', 'workspace_id', 'model', 'metadata._user'] as const;
+
+/** As conditions write it. */
+const ANY = '*';
 
 const schema = z.object({
   name: z.string().min(1, 'A limit needs a name.').max(255),
@@ -44,7 +49,7 @@ export function NewLimit({ onClose }: { readonly onClose: () => void }) {
       credit_limit: '',
       reset: 'monthly' as const,
       condition: 'model' as const,
-      value: '*',
+      value: ANY,
       group: 'api_key' as const,
       enforcement: 'monitor' as const,
       workspace: '',
@@ -116,21 +121,23 @@ export function NewLimit({ onClose }: { readonly onClose: () => void }) {
         <div className="grid gap-4 sm:grid-cols-3">
           <Field label="For calls whose">
             {(tie) => (
-              <Select {...tie} {...form.register('condition')}>
+              <Select {...tie} {...form.register('condition', { onChange: () => form.setValue('value', ANY) })}>
                 {CONDITIONS.map((key) => (
-                  <option key={key}>{key}</option>
+                  <option key={key} value={key}>
+                    {keyInWords(key)}
+                  </option>
                 ))}
               </Select>
             )}
           </Field>
-          <Field label="is" error={errors.value?.message} hint="* stands for any text.">
-            {(tie) => <Input {...tie} {...form.register('value')} />}
-          </Field>
+          <ConditionValue condition={condition} input={form.register('value')} error={errors.value?.message} />
           <Field label="Counted for each">
             {(tie) => (
               <Select {...tie} {...form.register('group')}>
                 {GROUPS.map((key) => (
-                  <option key={key}>{key}</option>
+                  <option key={key} value={key}>
+                    {keyInWords(key)}
+                  </option>
                 ))}
               </Select>
             )}

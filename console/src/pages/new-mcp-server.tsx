@@ -10,10 +10,10 @@ import { Field, Input, Select } from '../components/ui/field';
 import { inWorkspace, WorkspaceField } from '../components/workspace-field';
 
 const METHODS = {
-  none: 'nothing',
-  claims_header: 'a header with claims',
-  jwt_header: 'a header with a signed token',
-  bearer: "the user's own token",
+  none: 'It does not',
+  claims_header: 'From a header with claims',
+  jwt_header: 'From a header with a signed token',
+  bearer: "From the user's own token",
 } as const;
 
 const schema = z.object({
@@ -88,7 +88,7 @@ export function NewMcpServer({ onClose }: { readonly onClose: () => void }) {
         >
           {(tie) => <Input {...tie} {...form.register('url')} placeholder="https://mcp.example.com/mcp" />}
         </Field>
-        <Field label="Who the user is, the server gets as">
+        <Field label="How the server learns who the user is">
           {(tie) => (
             <Select {...tie} {...form.register('method')}>
               {Object.entries(METHODS).map(([method, words]) => (

@@ -15,7 +15,9 @@ import { Attention } from './attention';
 import { cn } from '../lib/cn';
 import { useLogin } from '../lib/login-context';
 import { useNames } from '../lib/names';
-import { amount, dollars, percent, short, whole } from '../lib/format';
+import { providerName } from '../lib/providers';
+import { amount, dollars, percent, quantity, short, whole } from '../lib/format';
+import { groupInWords, keyInWords } from '../lib/limit-words';
 
 // The library of charts is half of the whole page.
 const SpendChart = lazy(async () => ({ default: (await import('../components/spend-chart')).SpendChart }));
@@ -83,7 +85,7 @@ export function OverviewPage() {
               <GroupedCost periods={grouped.data} groups={overview.data.groups[group]} group={group} />
             )}
             {overview.data.groups[group].length > 0 && (
-              <GroupTable title={GROUPS[group]} groups={overview.data.groups[group]} />
+              <GroupTable groups={overview.data.groups[group]} group={group} />
             )}
           </>
         )}
@@ -150,7 +152,8 @@ function Figure({ label, value }: { readonly label: string; readonly value: stri
 }
 
 /** The same figures as the chart's, and how many calls they are of. */
-function GroupTable({ title, groups }: { readonly title: string; readonly groups: readonly OverviewGroup[] }) {
+function GroupTable({ groups, group }: { readonly groups: readonly OverviewGroup[]; readonly group: Group }) {
+  const title = GROUPS[group];
   return (
     <div className="overflow-x-auto border-t border-line" tabIndex={0} role="region" aria-label={`By ${title}`}>
       <table className="w-full text-left">
@@ -171,7 +174,7 @@ function GroupTable({ title, groups }: { readonly title: string; readonly groups
           {groups.map((one) => (
             <tr key={one.id ?? ''} className="border-t border-line">
               <th scope="row" className="px-4 py-2 font-normal wrap-anywhere">
-                {nameOf(one)}
+                {nameOf(one, group)}
               </th>
               <td className="px-4 py-2 text-right">{dollars(one.cost)}</td>
               <td className="px-4 py-2 text-right">{whole(one.calls)}</td>
@@ -190,8 +193,10 @@ function classOf(column: string): string | false {
   return (column === 'Failed' || column === 'Tokens') && 'max-sm:hidden';
 }
 
-function nameOf({ id, name }: Pick<OverviewGroup, 'id' | 'name'>): string {
-  return name ?? id ?? 'none';
+function nameOf({ id, name }: Pick<OverviewGroup, 'id' | 'name'>, group: Group): string {
+  if (name !== null) return name;
+  if (id === null) return `no ${keyInWords(REPORT_KEYS[group])}`;
+  return group === 'provider' ? providerName(id) : id;
 }
 
 interface GroupedCostProps {
@@ -202,7 +207,7 @@ interface GroupedCostProps {
 }
 
 function GroupedCost({ periods, groups, group }: GroupedCostProps) {
-  const names = new Map(groups.slice(0, TOP).map((one) => [one.id, nameOf(one)]));
+  const names = new Map(groups.slice(0, TOP).map((one) => [one.id, nameOf(one, group)]));
   const seriesOf = ({ group: values }: UsagePeriod): string =>
     names.get(values[REPORT_KEYS[group]] ?? null) ?? 'others';
   const series = [...new Set([...names.values(), ...(groups.length > TOP ? ['others'] : [])])];
@@ -251,7 +256,7 @@ function FullestLimits() {
               <div className="min-w-0">
                 <p className="truncate font-medium">{limit.name ?? limit.slug}</p>
                 <p className="truncate text-xs text-muted" title={entity.value_key}>
-                  {nameIds(entity.value_key)}
+                  {groupInWords(entity.value_key, nameIds)}
                 </p>
               </div>
               <Meter
@@ -261,7 +266,7 @@ function FullestLimits() {
                 limit={entity.credit_limit}
               />
               <p className="text-right tabular-nums">
-                {amount(entity.current_usage, limit.type)} of {amount(entity.credit_limit, limit.type)}
+                {amount(entity.current_usage, limit.type)} of {quantity(entity.credit_limit, limit.type)}
               </p>
             </li>
           ))}

@@ -14,6 +14,7 @@ import { Card } from '../components/ui/card';
 import { fromNow } from '../lib/format';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
+import { providerName } from '../lib/providers';
 import { NewVirtualKey } from './new-virtual-key';
 import { SecretReferences } from './secret-references';
 
@@ -70,7 +71,7 @@ function columns(mayTest: boolean, onDelete?: (virtualKey: VirtualKey) => void):
         </>
       ),
     },
-    { title: 'Provider', cell: ({ provider }) => provider },
+    { title: 'Provider', cell: ({ provider }) => providerName(provider) },
     {
       title: 'Credential',
       isExtra: true,
