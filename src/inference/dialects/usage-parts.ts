@@ -7,7 +7,8 @@ export function detailsOf(usage: JsonObject, name: string): JsonObject {
 
 /** What is left of a total that holds all of its parts: a unit counts what no other unit counts. */
 export function remainder(total: number | undefined, parts: readonly (number | undefined)[]): number | undefined {
-  if (total === undefined) return undefined;
+  // A negative figure is not one: what the call used is unknown, and not 0.
+  if (total === undefined || total < 0) return undefined;
   return Math.max(
     0,
     parts.reduce<number>((left, part) => left - (part ?? 0), total),

@@ -68,6 +68,7 @@ describe('readChatUsage', () => {
       { prompt_tokens: 3, completion_tokens: 2, total_tokens: 4 },
       { input: 3, output: 2 },
     ],
+    [{ prompt_tokens: -3, completion_tokens: 2 }, { output: 2 }],
   ])('reads %j', (usage, expected) => expect(JSON.parse(JSON.stringify(readChatUsage(usage)))).toEqual(expected));
 
   it.each([[undefined], [null], [[]], [{}], [{ prompt_tokens: '3' }]])('finds none in %j', (usage) => {
