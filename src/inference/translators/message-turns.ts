@@ -3,10 +3,12 @@ import { type LeftOut, textAt, untranslatable } from './request-parts.js';
 
 /** What Anthropic allows in the id of a call. */
 const NOT_IN_ID = /[^a-zA-Z0-9_-]/g;
-/** Its media type, and its data; between them may be parameters, such as a charset. */
-const DATA_URL = /^data:([^;,]+)(?:;[^;,]+)*;base64,(.*)$/is;
+const DATA_URL = 'data:';
+/** Of its head: a media type, and parameters such as a charset. */
+const MAX_HEAD = 256;
+const BASE64_HEAD = /^([^;,]+)(?:;[^;,]+){0,8};base64$/i;
 /** What clients write for it, and no provider of messages takes. */
-const NO_JPEG = /^image\/jpg$/i;
+const NO_JPEG = /^image\/jpg$/;
 /** Between texts that become one. */
 const GAP = '\n\n';
 
@@ -103,14 +105,16 @@ const CACHE = { cache_control: { type: 'ephemeral' } } as const;
 /** An address of an image, which may hold its data. */
 export function imageBlock(url: unknown, path: string): JsonObject {
   const text = textAt(url, path);
-  const [, media_type, data] = dataIn(text);
+  const { media_type, data } = dataIn(text);
   const source = data === undefined ? { type: 'url', url: text } : { type: 'base64', media_type, data };
   return { type: 'image', source };
 }
 
-function dataIn(url: string): readonly (string | undefined)[] {
-  const [whole, type, data] = DATA_URL.exec(url) ?? [];
-  return [whole, type !== undefined && NO_JPEG.test(type) ? 'image/jpeg' : type?.toLowerCase(), data];
+/** The media type and the data of an address that holds them as base64. */
+function dataIn(url: string): { readonly media_type?: string; readonly data?: string } {
+  const end = url.startsWith(DATA_URL) ? url.slice(0, MAX_HEAD).indexOf(',') : -1;
+  const type = end < 0 ? undefined : BASE64_HEAD.exec(url.slice(DATA_URL.length, end))?.[1]?.toLowerCase();
+  return type === undefined ? {} : { media_type: NO_JPEG.test(type) ? 'image/jpeg' : type, data: url.slice(end + 1) };
 }
 
 /** How finely an image is read, the provider decides. */
@@ -120,7 +124,7 @@ export function noteDetail(detail: unknown, field: string, leftOut: LeftOut): vo
 
 /** A file in the body: PDF data, or text. */
 export function documentBlock(data: unknown, filename: unknown, path: string, provider: string): JsonObject {
-  const [, media_type, base64] = dataIn(textAt(data, path));
+  const { media_type, data: base64 } = dataIn(textAt(data, path));
   const title = typeof filename === 'string' && filename !== '' ? { title: filename } : {};
   if (base64 !== undefined && media_type === 'text/plain')
     return {

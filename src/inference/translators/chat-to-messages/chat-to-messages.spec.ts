@@ -6,6 +6,8 @@ import { eventFormOf } from '../translators.js';
 import type { Translation } from '../translator.types.js';
 import { chatToMessages } from './chat-to-messages.js';
 
+/** Too much for a regular expression that repeats a group. */
+const ENDLESS = `data:image/png${';a=b'.repeat(2_000_000)}`;
 const ASK = { role: 'user', content: 'Hi' };
 const BASE = { model: 'm', max_completion_tokens: 10, messages: [ASK] };
 const TOOL = { type: 'function', function: { name: 'add', description: 'Adds.', parameters: { type: 'object' } } };
@@ -77,6 +79,11 @@ const FORMS: readonly (readonly [string, JsonObject, JsonObject, (readonly strin
         blocks({ type: 'image', source: { type: 'base64', media_type: 'image/jpeg', data: 'AAAA' } }),
       ] as const,
   ),
+  [
+    'the address of an image with a head that does not end',
+    user({ type: 'image_url', image_url: { url: ENDLESS } }),
+    blocks({ type: 'image', source: { type: 'url', url: ENDLESS } }),
+  ],
   [
     'the address of an image',
     user({ type: 'image_url', image_url: { url: 'https://x.test/a.png' } }),
