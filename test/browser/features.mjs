@@ -80,7 +80,7 @@ export const features = [
     },
   },
   {
-    title: 'The chart of costs has the newest day, however many groups the days have',
+    title: 'The chart of costs and the wizard of limits know all groups, however many there are',
     run: async ({ tabs, page: address, adminKey, ask, providerUrl }) => {
       const config = { base_url: providerUrl };
       await ask('/v1/virtual-keys', { name: 'Many', slug: 'many', provider: 'openai-compatible', config });
@@ -95,6 +95,11 @@ export const features = [
       const titles = await table.getByRole('columnheader').allTextContents();
       const cell = table.getByRole('row').last().locator('th, td').nth(titles.indexOf('zz-dear'));
       await cell.filter({ hasText: /[1-9]/ }).waitFor();
+      await page.getByRole('link', { name: 'Limits', exact: true }).click();
+      await page.getByRole('button', { name: 'New limit' }).click();
+      await page.getByLabel('Counted for each').selectOption('model');
+      const preview = page.getByRole('region', { name: 'What this limit would do' });
+      await preview.getByRole('listitem').first().getByText('zz-dear').waitFor();
     },
   },
   {

@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query';
-import { retrieveUsageReportOptions } from '../api/@tanstack/react-query.gen';
 import { simulateUsage } from '../api/sdk.gen';
 import type { UsagePeriod, UsageSimulation } from '../api/types.gen';
 import { Badge, type Tone } from '../components/ui/badge';
@@ -8,10 +7,10 @@ import { amount } from '../lib/format';
 import { keyInWords } from '../lib/limit-words';
 import { useNames } from '../lib/names';
 import { messageOf } from '../lib/session';
+import { readPeriods } from '../lib/usage-periods';
 
 const DAY_SECONDS = 86_400;
 const SHOWN = 5;
-const GROUPS_READ = 100;
 
 /** A limit that is not made yet. */
 export interface LimitDraft {
@@ -40,22 +39,16 @@ function Past({ draft: { type, cap, reset, condition, value, group } }: { readon
   // A pattern is no filter of the report, which then is of all calls.
   const isExact = value !== '' && !value.includes('*');
   const nameIds = useNames();
+  const query = { from, bucket: 'none', group_by: group, ...(isExact && { [condition]: value }) } as const;
   const report = useQuery({
-    ...retrieveUsageReportOptions({
-      query: {
-        from,
-        bucket: 'none',
-        group_by: group,
-        page_size: GROUPS_READ,
-        ...(isExact && { [condition]: value }),
-      },
-    }),
+    queryKey: ['usage by group', query],
+    queryFn: ({ signal }) => readPeriods(query, signal),
     placeholderData: (previous) => previous,
     retry: false,
   });
   if (report.data === undefined)
     return <p className="text-muted">{report.isError ? messageOf(report.error) : 'Reading…'}</p>;
-  const groups = report.data.data
+  const groups = report.data
     .map((period) => ({ id: nameOf(period, group), name: nameIds(nameOf(period, group)), used: period[type] }))
     .sort((one, other) => other.used - one.used);
   const most = groups[0]?.used ?? 0;

@@ -2,7 +2,6 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { listUsageLimitsOptions, retrieveOverviewOptions } from '../api/@tanstack/react-query.gen';
-import { retrieveUsageReport } from '../api/sdk.gen';
 import type { Overview, OverviewGroup, OverviewPeriod, UsagePeriod } from '../api/types.gen';
 import { CsvButton } from '../components/csv-button';
 import { Page } from '../components/page';
@@ -17,6 +16,7 @@ import { useLogin } from '../lib/login-context';
 import { useNames } from '../lib/names';
 import { providerName } from '../lib/providers';
 import { amount, dollars, percent, quantity, short, whole } from '../lib/format';
+import { readPeriods } from '../lib/usage-periods';
 import { groupInWords, keyInWords } from '../lib/limit-words';
 
 // The library of charts is half of the whole page.
@@ -28,8 +28,6 @@ const REFRESH_MS = 15_000;
 const REPORT_KEYS = { model: 'model', provider: 'provider', workspace: 'workspace_id', api_key: 'api_key' } as const;
 const GROUPS = { model: 'Model', provider: 'Provider', workspace: 'Workspace', api_key: 'API key' } as const;
 type Group = keyof typeof GROUPS;
-const PAGE_SIZE = 100;
-const MAX_PAGES = 20;
 /** Series of the chart; the rest is one series more. */
 const TOP = 4;
 
@@ -39,7 +37,7 @@ export function OverviewPage() {
   const overview = useQuery({ ...retrieveOverviewOptions(), refetchInterval: REFRESH_MS });
   const grouped = useQuery({
     queryKey: ['cost by day', group],
-    queryFn: ({ signal }) => readPeriods(group, signal),
+    queryFn: ({ signal }) => readPeriods({ from: startOfDay(6), bucket: 'day', group_by: REPORT_KEYS[group] }, signal),
     refetchInterval: REFRESH_MS,
     placeholderData: (previous) => previous,
   });
@@ -93,18 +91,6 @@ export function OverviewPage() {
       {may('policies.list') && <FullestLimits />}
     </Page>
   );
-}
-
-/** The newest days are on the last page. */
-async function readPeriods(group: Group, signal: AbortSignal): Promise<readonly UsagePeriod[]> {
-  const periods: UsagePeriod[] = [];
-  const query = { from: startOfDay(6), bucket: 'day', group_by: REPORT_KEYS[group], page_size: PAGE_SIZE } as const;
-  for (let page = 0; page < MAX_PAGES; page += 1) {
-    const { data } = await retrieveUsageReport({ query: { ...query, current_page: page }, signal, throwOnError: true });
-    periods.push(...data.data);
-    if (data.data.length < PAGE_SIZE) break;
-  }
-  return periods;
 }
 
 function Sums({ overview: { today, last_7_days: week, month, latency } }: { readonly overview: Overview }) {
