@@ -197,7 +197,7 @@ describe('an error of the provider', () => {
       'not_found_error',
       'No such model.',
     ],
-    ['a rate limit', json({ error: { message: 'Slow down.' } }, 429), 429, 'rate_limit_error', 'Slow down.'],
+    ['a rate limit', json({ error: { message: 'Too many tokens.' } }, 429), 429, 'rate_limit_error', 'Too many tokens.'],
     ['a text', json({ error: 'Bad.' }, 400), 400, 'invalid_request_error', 'Bad.'],
     ['a page', text('<html>', 'text/html', 503), 503, 'api_error', 'The provider answered 503.'],
     [

@@ -26,8 +26,9 @@ function providerWords(body: unknown): ProviderWords {
 const TOO_LONG =
   /context_length|context length|context window|prompt is too long|maximum context|too many tokens|input is too long/i;
 
-export function isAboutLength({ message, type, code }: ProviderWords): boolean {
-  return [message, type, code].some((text) => text !== undefined && TOO_LONG.test(text));
+/** @param status Bedrock's rate limit speaks of too many tokens too */
+export function isAboutLength(status: number, { message, type, code }: ProviderWords): boolean {
+  return status !== 429 && [message, type, code].some((text) => text !== undefined && TOO_LONG.test(text));
 }
 
 /** By which Codex knows that it has to make the conversation shorter. */
@@ -58,8 +59,9 @@ const STATUSES: readonly (readonly [RegExp, number])[] = [
 export function errorInstead(message: JsonObject, provider: string): GatewayError {
   const words = providerWords(message);
   const error = isObject(message['error']) ? message['error'] : message;
-  const isTooLong = isAboutLength(words);
-  const status = isTooLong ? 400 : statusOfWords(words, error);
+  const named = statusOfWords(words, error);
+  const isTooLong = isAboutLength(named, words);
+  const status = isTooLong ? 400 : named;
   const said = { status, code: isTooLong ? LENGTH_CODE : words.code, type: words.type };
   const text = isTooLong ? inWordsOfLength(words.message ?? LENGTH_CODE) : words.message;
   const options = {

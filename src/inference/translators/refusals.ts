@@ -16,12 +16,12 @@ export function translatedRefusal(answer: UpstreamAnswer, dialect: DialectSlug):
 
 function messagesError(status: number, words: ProviderWords): JsonObject {
   const message = messageOf(status, words);
-  const said = isAboutLength(words) ? inWordsOfLength(message) : message;
+  const said = isAboutLength(status, words) ? inWordsOfLength(message) : message;
   return { type: 'error', error: { type: messagesErrorType(status), message: said } };
 }
 
 function openaiError(status: number, words: ProviderWords): JsonObject {
-  const code = isAboutLength(words) ? LENGTH_CODE : (words.code ?? null);
+  const code = isAboutLength(status, words) ? LENGTH_CODE : (words.code ?? null);
   const type = words.type ?? (status < 500 ? 'invalid_request_error' : 'server_error');
   return { error: { message: messageOf(status, words), type, param: null, code } };
 }
