@@ -9,6 +9,7 @@ import {
   startFakeProvider,
   text,
 } from './support/fake-provider.js';
+import { readArray, readObject } from '../src/common/json/read.js';
 import { readStream, type StreamRead } from './support/read-stream.js';
 import { type Answer, jsonOf, send } from './support/send.js';
 import { ADMIN_KEY } from './support/test-app.js';
@@ -197,7 +198,13 @@ describe('an error of the provider', () => {
       'not_found_error',
       'No such model.',
     ],
-    ['a rate limit', json({ error: { message: 'Too many tokens.' } }, 429), 429, 'rate_limit_error', 'Too many tokens.'],
+    [
+      'a rate limit',
+      json({ error: { message: 'Too many tokens.' } }, 429),
+      429,
+      'rate_limit_error',
+      'Too many tokens.',
+    ],
     ['a text', json({ error: 'Bad.' }, 400), 400, 'invalid_request_error', 'Bad.'],
     ['a page', text('<html>', 'text/html', 503), 503, 'api_error', 'The provider answered 503.'],
     [
@@ -275,6 +282,43 @@ describe('a message for a server that demands what its model thought', () => {
         ASK,
       ],
     });
+  });
+});
+
+it('gives Gemini back the signature of a call, and says where a call comes from another model', async () => {
+  const gemini = await gateway.virtualKey('gemini');
+  const called = { id: 'c1', type: 'function', function: { name: 'add', arguments: '{}' } };
+  const extra_content = { google: { thought_signature: 'Ct/+=' } };
+  const message = { content: null, tool_calls: [{ ...called, extra_content }] };
+  gateway.provider.replyWith(json({ ...CHAT, choices: [{ message, finish_reason: 'tool_calls' }] }));
+  const ask = async (messages: readonly unknown[]): Promise<Answer> =>
+    send(`${gateway.app.url}/v1/messages`, {
+      headers: {
+        'content-type': 'application/json',
+        authorization: `Bearer ${ADMIN_KEY}`,
+        'x-gateway-virtual-key': gemini,
+      },
+      body: JSON.stringify({ ...BODY, model: 'gemini-3-pro-preview', messages }),
+    });
+  const { content } = jsonOf(await ask([ASK]));
+  const [use] = readArray(content, 'content').map((block) => readObject(block, 'block'));
+  expect(use?.['id']).toMatch(/^c1__signed__[\w-]+$/);
+  const foreign = { type: 'tool_use', id: 't', name: 'add', input: {} };
+  const result = (id: unknown): object => ({
+    role: 'user',
+    content: [{ type: 'tool_result', tool_use_id: id, content: '2' }],
+  });
+  const assistant = (block: unknown): object => ({ role: 'assistant', content: [block] });
+  await ask([ASK, assistant(use), result(use?.['id']), assistant(foreign), result('t')]);
+  const unsigned = { google: { thought_signature: 'skip_thought_signature_validator' } };
+  expect(JSON.parse(gateway.provider.calls[1]?.body ?? '')).toMatchObject({
+    messages: [
+      ASK,
+      { tool_calls: [{ ...called, extra_content }] },
+      { tool_call_id: 'c1' },
+      { tool_calls: [{ id: 't', extra_content: unsigned }] },
+      { tool_call_id: 't' },
+    ],
   });
 });
 

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../../common/json/read.js';
+import { plainId, signatureOf } from '../call-signatures.js';
 import { fittedName } from '../fitted-names.js';
 import {
   type LeftOut,
@@ -24,13 +25,15 @@ const GAP = '\n\n';
 export class ChatMessages {
   private readonly provider: string;
   private readonly reasoningField: TranslationTarget['reasoningField'];
+  private readonly model: string;
 
   constructor(
     private readonly leftOut: LeftOut,
-    { provider, reasoningField }: Pick<TranslationTarget, 'provider' | 'reasoningField'>,
+    { provider, reasoningField, pricedModel }: Pick<TranslationTarget, 'provider' | 'reasoningField' | 'pricedModel'>,
   ) {
     this.provider = provider;
     this.reasoningField = reasoningField;
+    this.model = pricedModel;
   }
 
   from({ system, messages }: JsonObject): readonly JsonObject[] {
@@ -66,7 +69,8 @@ export class ChatMessages {
         continue;
       }
       const { text, images } = this.#resultOf(block, at);
-      results.push({ role: 'tool', tool_call_id: textAt(block['tool_use_id'], `${at}.tool_use_id`), content: text });
+      const id = plainId(textAt(block['tool_use_id'], `${at}.tool_use_id`));
+      results.push({ role: 'tool', tool_call_id: id, content: text });
       parts.push(...images);
     }
     return parts.length === 0 ? results : [...results, { role: 'user', content: plainIfText(parts) }];
@@ -99,8 +103,11 @@ export class ChatMessages {
       if (type === 'text') texts.push(textAt(text, `${at}.text`));
       else if (type === 'thinking' && this.reasoningField !== undefined)
         thoughts.push(textAt(block['thinking'], `${at}.thinking`));
-      else if (type === 'tool_use') calls.push(callOf(textAt(id, `${at}.id`), textAt(name, `${at}.name`), input));
-      else if (typeof type === 'string' && OWN_OF_PROVIDER.has(type)) this.leftOut.add(`messages.content.${type}`);
+      else if (type === 'tool_use') {
+        const own = textAt(id, `${at}.id`);
+        const signature = signatureOf(own, this.model, calls.length === 0);
+        calls.push({ ...callOf(plainId(own), textAt(name, `${at}.name`), input), ...signature });
+      } else if (typeof type === 'string' && OWN_OF_PROVIDER.has(type)) this.leftOut.add(`messages.content.${type}`);
       else throw untranslatable(at, `content of the type ${wordOf(type)}`, this.provider);
     }
     if (texts.length === 0 && calls.length === 0) return [];

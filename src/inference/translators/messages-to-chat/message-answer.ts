@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, parseForeignJson, stringOrUndefined } from '../../../common/json/read.js';
 import { readChatUsage, usageMemberOf } from '../../dialects/openai-chat/chat-usage.js';
+import { signedId } from '../call-signatures.js';
 import type { OwnNames } from '../fitted-names.js';
 import { errorInstead, invalidAnswer, isErrorAlone } from '../provider-words.js';
 
@@ -121,14 +122,15 @@ export function toolIdOf(id: unknown, index: number, { answerId }: AskedMessage)
 }
 
 function toolUseOf(call: unknown, index: number, asked: AskedMessage, reason: unknown): JsonObject {
-  const { id, function: called } = isObject(call) ? call : {};
+  const whole = isObject(call) ? call : {};
+  const { id, function: called } = whole;
   if (!isObject(called) || typeof called['name'] !== 'string') throw invalidAnswer('a tool call without a name');
   const input = inputOf(called['arguments']);
   // An answer that its cap has cut ends in the middle of the arguments.
   if (input === undefined && reason !== 'length') throw invalidAnswer('arguments of a tool call that are not JSON');
   return {
     type: 'tool_use',
-    id: toolIdOf(id, index, asked),
+    id: signedId(toolIdOf(id, index, asked), whole),
     name: asked.ownNames.get(called['name']) ?? called['name'],
     input: input ?? {},
   };

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, stringOrUndefined } from '../../../common/json/read.js';
+import { signedId } from '../call-signatures.js';
 import { brokenOff, errorInstead, invalidAnswer, isErrorAlone } from '../provider-words.js';
 import { STREAM_END, type StreamTranslation } from '../translator.types.js';
 import {
@@ -28,6 +29,8 @@ type Kind = 'text' | 'thinking';
 /** A call of a tool, which is open until the model has finished: servers may mix the pieces of several. */
 interface Call {
   readonly id: string;
+  /** Its id at the provider. */
+  readonly given: unknown;
   /** Of its block; undefined until its name has come. */
   block: number | undefined;
   /** What has come before that. */
@@ -157,15 +160,15 @@ export class MessageStream implements StreamTranslation {
     const at = typeof index === 'number' ? index : Math.max(this.#byIndex.size - 1, 0);
     const known = this.#byIndex.get(at);
     const hasId = typeof id === 'string' && id !== '';
-    if (known !== undefined && (hasId ? id === known.id : !isNext(known, piece))) return known;
-    const earlier = known !== undefined && hasId ? this.#calls.find((call) => call.id === id) : undefined;
+    if (known !== undefined && (hasId ? id === known.given : !isNext(known, piece))) return known;
+    const earlier = known !== undefined && hasId ? this.#calls.find((call) => call.given === id) : undefined;
     if (earlier !== undefined) {
       this.#byIndex.set(at, earlier);
       return earlier;
     }
     if (this.#callCount >= MAX_CALLS) throw invalidAnswer('too many tool calls');
-    const own = toolIdOf(id, this.#callCount, this.asked);
-    const call: Call = { id: own, block: undefined, waiting: '', hasId, hasArguments: false };
+    const own = signedId(toolIdOf(id, this.#callCount, this.asked), piece);
+    const call: Call = { id: own, given: id, block: undefined, waiting: '', hasId, hasArguments: false };
     this.#callCount += 1;
     this.#byIndex.set(at, call);
     this.#calls.push(call);
