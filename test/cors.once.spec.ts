@@ -1,9 +1,10 @@
 // Pages of other origins, which call providers through the gateway from a browser.
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { readString } from '../src/common/json/read.js';
 import { json } from './support/fake-provider.js';
 import { type RerankGateway, startRerankGateway } from './support/rerank-gateway.js';
 import { fill, routesOf } from './support/routes.js';
-import { type Answer, refusalOf, send } from './support/send.js';
+import { type Answer, jsonOf, refusalOf, send } from './support/send.js';
 import { ADMIN_KEY } from './support/test-app.js';
 
 const PAGE = 'https://app.example.com';
@@ -93,8 +94,17 @@ describe('a page of one of CORS_ORIGINS', () => {
     for (const answer of [await preflight(CHAT, PAGE), await chat(PAGE)]) {
       expect(answer.headers['access-control-allow-credentials']).toBeUndefined();
     }
-    const headers = { origin: PAGE, cookie: 'tollgate_session=x', 'content-type': 'application/json' };
-    expect((await send(gateway.app.url + CHAT, { headers, body: '{}' })).status).toBe(401);
+    const login = await send(`${gateway.app.url}/v1/sessions`, { headers: { 'x-gateway-api-key': ADMIN_KEY } });
+    const cookie = String(login.headers['set-cookie']).split(';', 1).join();
+    const headers = { cookie, 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' };
+    const ofConsole = { ...headers, 'x-gateway-csrf-token': readString(jsonOf(login)['csrf_token'], 'csrf_token') };
+    const body = JSON.stringify({ model: `@${slug}/m`, messages: [] });
+    const call = async (own: Readonly<Record<string, string>>): Promise<number> =>
+      (await send(gateway.app.url + CHAT, { headers: own, body })).status;
+    // The page of the gateway itself may, which shows that the session is a right one.
+    expect(await call(ofConsole)).toBe(200);
+    expect(await call({ ...headers, origin: PAGE })).toBe(403);
+    expect(await call({ ...ofConsole, origin: PAGE, 'sec-fetch-site': 'cross-site' })).toBe(403);
   });
 
   it('gets back no name of a header that is none', async () => {
