@@ -39,13 +39,16 @@ export const stories = [
       await page.getByRole('button', { name: 'Create key' }).click();
       const key = (await page.getByLabel('API key', { exact: true }).innerText()).trim();
       assert.match(key, /^tg_\w+$/);
+      await page.getByLabel('Model', { exact: true }).fill('@scripted/gpt-x');
+      const snippet = await page.getByLabel('Snippet for curl', { exact: true }).innerText();
+      const body = JSON.parse(/-d '(.*)'/.exec(snippet)[1]);
+      assert.equal((await call(key, body)).status, 200);
       await page.getByRole('button', { name: 'Claude Code' }).click();
       assert.ok((await page.getByLabel('Snippet for Claude Code', { exact: true }).innerText()).includes(key));
       await page.getByRole('button', { name: 'Close' }).click();
       await page.getByLabel('API key', { exact: true }).waitFor({ state: 'detached' });
       assert.equal(await page.getByText(key).count(), 0, 'the key is shown once');
 
-      assert.equal((await call(key, { model: 'gpt-x' })).status, 200);
       await page.getByRole('link', { name: 'Limits' }).click();
       const row = page.getByRole('row', { name: /Tokens of each key/ });
       await row.getByText('30 of').waitFor();

@@ -10,12 +10,12 @@ export interface SnippetFacts {
 
 type Snippets = Readonly<Record<string, (facts: SnippetFacts) => string>>;
 
-/** How programs call models with a key. */
+/** How programs call models with a key. Each bounds its output: a strict limit refuses calls that leave it open. */
 export const MODEL_SNIPPETS: Snippets = {
   curl: ({ url, key, model }) =>
-    `curl ${url}/v1/chat/completions \\\n  -H "authorization: Bearer ${key}" -H 'content-type: application/json' \\\n  -d ${inShell(`{"model": ${JSON.stringify(model)}, "messages": [{"role": "user", "content": "Hello"}]}`)}`,
+    `curl ${url}/v1/chat/completions \\\n  -H "authorization: Bearer ${key}" -H 'content-type: application/json' \\\n  -d ${inShell(`{"model": ${JSON.stringify(model)}, "max_tokens": 100, "messages": [{"role": "user", "content": "Hello"}]}`)}`,
   'OpenAI SDK': ({ url, key, model }) =>
-    `import OpenAI from 'openai';\n\nconst client = new OpenAI({ baseURL: '${url}/v1', apiKey: '${key}' });\nconst answer = await client.chat.completions.create({\n  model: ${JSON.stringify(model)},\n  messages: [{ role: 'user', content: 'Hello' }],\n});\nconsole.log(answer.choices[0].message.content);`,
+    `import OpenAI from 'openai';\n\nconst client = new OpenAI({ baseURL: '${url}/v1', apiKey: '${key}' });\nconst answer = await client.chat.completions.create({\n  model: ${JSON.stringify(model)},\n  max_tokens: 100,\n  messages: [{ role: 'user', content: 'Hello' }],\n});\nconsole.log(answer.choices[0].message.content);`,
   'Anthropic SDK': ({ url, key, model }) =>
     `import Anthropic from '@anthropic-ai/sdk';\n\nconst client = new Anthropic({ baseURL: '${url}', apiKey: '${key}' });\nconst answer = await client.messages.create({\n  model: ${JSON.stringify(model)},\n  max_tokens: 100,\n  messages: [{ role: 'user', content: 'Hello' }],\n});\nconsole.log(answer.content);`,
   'Claude Code': ({ url, key, model }) =>

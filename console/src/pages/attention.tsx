@@ -13,10 +13,12 @@ interface Kind {
   readonly about: (item: OverviewAttention, nameIds: (text: string) => string) => string;
 }
 
-const used: Kind['about'] = ({ detail, used_share: share, at }, nameIds) =>
+const used: Kind['about'] = ({ kind, detail, used_share: share, at }, nameIds) =>
   [
     detail === null ? undefined : groupInWords(detail, nameIds),
     share === null ? undefined : `${percent(share, 1)} used`,
+    // Smaller calls may still fit.
+    kind === 'group_exhausted' && share !== null && share < 1 ? 'a call did not fit' : undefined,
     at === null ? 'never resets' : `resets ${fromNow(at)}`,
   ]
     .filter(Boolean)

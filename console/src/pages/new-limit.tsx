@@ -148,7 +148,7 @@ export function NewLimit({ onClose }: { readonly onClose: () => void }) {
           hint={
             enforcement === 'monitor'
               ? 'Nothing is refused. Watch the figures first, then make the limit strict.'
-              : 'A call that does not fit is refused with status 412 before it is sent.'
+              : 'A call that does not fit is refused with status 412 before it is sent, and so is one that does not bound its output (max_tokens).'
           }
         >
           {(tie) => (
