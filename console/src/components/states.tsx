@@ -4,6 +4,7 @@ import { Button } from './ui/button';
 
 /** What went wrong, in the gateway's own words, with the trace that finds it in the log. */
 export function ErrorNote({ error, onRetry }: { readonly error: Failure; readonly onRetry?: () => void }) {
+  const isMissing = error instanceof ApiError && error.status === 404;
   return (
     <div role="alert" className="m-4 rounded-md border border-bad p-4">
       <p className="font-medium text-bad">{messageOf(error)}</p>
@@ -12,7 +13,7 @@ export function ErrorNote({ error, onRetry }: { readonly error: Failure; readonl
           {error.error.code} · trace {error.traceId}
         </p>
       )}
-      {onRetry !== undefined && (
+      {onRetry !== undefined && !isMissing && (
         <Button size="small" className="mt-3" onClick={onRetry}>
           Try again
         </Button>

@@ -8,12 +8,21 @@ interface DialogProps {
   readonly children: ReactNode;
 }
 
+/** Where typing begins. */
+const FIRST_FIELD = 'form :is(input, select, textarea)';
+
 /** A modal dialog. The browser's own element keeps the focus inside and closes it with Escape. */
 export function Dialog({ title, onClose, children }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
   const heading = useId();
   useEffect(() => {
+    const opener = document.activeElement;
     ref.current?.showModal();
+    ref.current?.querySelector<HTMLElement>(FIRST_FIELD)?.focus();
+    // Without a call of close(), the browser does not give the focus back.
+    return () => {
+      if (opener instanceof HTMLElement) opener.focus();
+    };
   }, []);
   return (
     <dialog
