@@ -32,7 +32,7 @@ export function CallDetails({ call, onClose }: { readonly call: RequestLog; read
   ];
   return (
     <Dialog title={call.model ?? call.mcp_server ?? call.route} onClose={onClose}>
-      <dl className="grid gap-x-4 gap-y-0.5 sm:grid-cols-[10rem_1fr] sm:gap-y-2 [&>dd]:mb-2 sm:[&>dd]:mb-0">
+      <dl className="grid gap-x-4 gap-y-0.5 sm:grid-cols-[10rem_1fr] sm:gap-y-2 [&_dd]:mb-2 sm:[&_dd]:mb-0">
         {facts.map(
           ([name, value]) =>
             value !== null && (

@@ -46,7 +46,7 @@ export function CallsPage() {
           columns={[...COLUMNS, detailsColumn(setShown)]}
           query={calls}
           keyOf={({ id }) => id}
-          empty="No such call in the last days."
+          empty="No call here. A call appears about a second after its end."
           page={list.page}
           onPage={list.onPage}
           csv={{ path: '/v1/logs', query: { search: list.search, status_class: statusClass } }}

@@ -11,6 +11,7 @@ import { Dialog } from '../components/ui/dialog';
 import { Field, Input, Select, TextArea } from '../components/ui/field';
 import { inWorkspace, WorkspaceField } from '../components/workspace-field';
 import { useLogin } from '../lib/login-context';
+import { managerOf } from '../lib/secret-managers';
 
 /** What the form asks for beside the key. Providers with more options are set up through the API. */
 type Asked = 'address' | 'key only' | 'place' | 'nothing';
@@ -165,7 +166,7 @@ export function NewVirtualKey({ onClose }: { readonly onClose: () => void }) {
           <Field
             label="Address of the server"
             error={errors.baseUrl?.message}
-            hint="Private addresses need the setting EGRESS_ALLOW."
+            hint="Most end in /v1. Private addresses need the setting EGRESS_ALLOW."
           >
             {(tie) => <Input {...tie} {...form.register('baseUrl')} placeholder="http://127.0.0.1:11434/v1" />}
           </Field>
@@ -187,7 +188,7 @@ export function NewVirtualKey({ onClose }: { readonly onClose: () => void }) {
                 <option value="">I type it here</option>
                 {references.data?.data.map(({ id, name, manager_type: manager }) => (
                   <option key={id} value={id}>
-                    {name} ({manager})
+                    {name} ({managerOf(manager).title})
                   </option>
                 ))}
               </Select>

@@ -16,6 +16,7 @@ import { Button } from '../components/ui/button';
 import { Card } from '../components/ui/card';
 import { dateTime, fromNow } from '../lib/format';
 import { useLogin } from '../lib/login-context';
+import { managerOf } from '../lib/secret-managers';
 import { SecretReferenceForm } from './secret-reference-form';
 
 type Act = { readonly kind: 'create' } | { readonly kind: 'change' | 'delete'; readonly reference: SecretReference };
@@ -82,7 +83,7 @@ function columns({ mayTest, mayChange, mayDelete, onAct }: Rights): readonly Col
         </>
       ),
     },
-    { title: 'Manager', kind: 'short', isExtra: 'wide', cell: ({ manager_type }) => manager_type },
+    { title: 'Manager', kind: 'short', isExtra: 'wide', cell: ({ manager_type }) => managerOf(manager_type).title },
     {
       title: 'Secret',
       isExtra: 'wide',

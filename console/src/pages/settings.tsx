@@ -11,6 +11,7 @@ import { fromNow } from '../lib/format';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
 import { addressOfLogin } from '../lib/session';
+import { browserInWords } from '../lib/user-agent';
 import { Members } from './members';
 import { Webhooks } from './webhooks';
 import { Workspaces } from './workspaces';
@@ -101,7 +102,9 @@ function Sessions() {
         {sessions.data?.data.map((session) => (
           <li key={session.id} className="flex items-center justify-between gap-4 px-4 py-3">
             <div className="min-w-0">
-              <p className="wrap-anywhere">{session.user_agent ?? 'An unknown browser'}</p>
+              <p className="wrap-anywhere" title={session.user_agent ?? undefined}>
+                {browserInWords(session.user_agent)}
+              </p>
               <p className="text-xs text-muted">
                 {session.client_address ?? 'unknown address'} · logged in {fromNow(session.created_at)} · ends{' '}
                 {fromNow(session.expires_at)}
