@@ -148,7 +148,7 @@ export const features = [
       const page = await logIn(tabs, `${address}/providers`, adminKey);
       await page.getByRole('button', { name: 'New virtual key' }).click();
       await page.getByLabel('Name', { exact: true }).fill('Referenced');
-      await page.getByLabel('Where the key is').selectOption({ label: 'Vault of the team (vendorC_vault)' });
+      await page.getByLabel('Where the key is').selectOption({ label: 'Vault of the team (HashiCorp Vault)' });
       assert.equal(await page.getByLabel('Key of the provider').count(), 0);
       await page.getByRole('button', { name: 'Save and test' }).click();
       await page.getByText(/^The test failed: \S/).waitFor();

@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { logIn } from './log-in.mjs';
 
-const SIZE = { width: 1_100, height: 720 };
+const SIZE = { width: 1_100, height: 840 };
 const { GUIDE = '' } = process.env;
 
 export const guide = [
@@ -41,6 +41,10 @@ export const guide = [
       await picture('call-tool');
       await at('models?view=catalogue');
       await picture('catalogue');
+      await at('models');
+      await page.getByRole('button', { name: 'Change fast' }).click();
+      await form.getByText('Target 2').waitFor();
+      await picture('route');
     },
   },
 ];
@@ -77,6 +81,8 @@ async function fill({ ask, providerUrl, toolsUrl, call }) {
     const { key } = await ask('/v1/api-keys', { name, ...fields });
     for (let each = 0; each < calls; each += 1) await call(key, { model: models[each % models.length][0] });
   }
+  const targets = ['gpt-4o-mini', 'gpt-4o'].map((model) => ({ virtual_key: 'openai', model }));
+  await ask('/v1/model-routes', { name: 'fast', targets });
   await ask('/v1/mcp-servers', { name: 'Issue tracker', slug: 'issues', url: toolsUrl });
   await ask('/v1/mcp-servers/issues/test', {});
 }
