@@ -28,6 +28,9 @@ const GENERATED =
 const CHAT =
   '{"choices":[{"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}],' +
   '"usage":{"prompt_tokens":7,"completion_tokens":3}}';
+const EMBEDDED =
+  '{"predictions":[{"embeddings":{"values":[0.10],"statistics":{"token_count":4}}},' +
+  '{"embeddings":{"values":[0.2],"statistics":{"token_count":3,"truncated":false}}}]}';
 
 let gateway: UsageGateway;
 let google: FakeGoogle;
@@ -45,6 +48,8 @@ const behindLogin =
 const vertexReply: Reply = (response, call) => {
   const events = text(MESSAGE_EVENTS, 'text/event-stream; charset=utf-8');
   const answers: readonly [RegExp, Reply][] = [
+    [/\/mistralai\/.*:rawPredict$/, text(CHAT, 'application/json')],
+    [/:predict$/, text(EMBEDDED, 'application/json')],
     [/:streamRawPredict$/, events],
     [/count-tokens:rawPredict$/, text('{"input_tokens": 12}', 'application/json')],
     [/:rawPredict$/, text(MESSAGE, 'application/json')],
@@ -227,6 +232,35 @@ describe('Gemini', () => {
     expect([call.path, call.body]).toEqual([`${AT}/endpoints/openapi/chat/completions`, body.replace(model, sent)]);
     const [row] = await gateway.books.ledger(1);
     expect(row).toMatchObject({ endpoint: 'chat', model: counted, quantities: { input: 7, output: 3 } });
+  });
+
+  it('and Mistral take chats, the latter at the address of its publisher', async () => {
+    const body = '{"model":"mistralai/mistral-medium-3@001", "max_tokens":50,"messages":[],"x":1.50}';
+    const answer = await post('/v1/chat/completions', body);
+    expect([answer.status, answer.text]).toEqual([200, CHAT]);
+    const call = vertexCall();
+    expect([call.path, call.body]).toEqual([
+      `${AT}/publishers/mistralai/models/mistral-medium-3@001:rawPredict`,
+      body.replace('mistralai/mistral-medium-3@001', 'mistral-medium-3'),
+    ]);
+    const [row] = await gateway.books.ledger(1);
+    expect(row).toMatchObject({ endpoint: 'chat', model: 'mistralai/mistral-medium-3@001', quantities: { input: 7 } });
+  });
+
+  it('embeds texts, and counts their tokens', async () => {
+    const body = '{"instances":[{"content":"a"},{"content":"b"}],"parameters":{"outputDimensionality":1}}';
+    const answer = await post('/v1/projects/p/locations/l/publishers/google/models/gemini-embedding-001:predict', body);
+    expect([answer.status, answer.text]).toEqual([200, EMBEDDED]);
+    const call = vertexCall();
+    expect([call.path, call.body]).toEqual([`${AT}/publishers/google/models/gemini-embedding-001:predict`, body]);
+    const [row] = await gateway.books.ledger(1);
+    expect(row).toMatchObject({ endpoint: 'embeddings', model: 'gemini-embedding-001', quantities: { input: 7 } });
+  });
+
+  it('predicts no images', async () => {
+    const answer = await post('/v1/publishers/google/models/imagen-4.0-generate-001:predict', '{"instances":[{}]}');
+    expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'provider_not_supported' });
+    expect(vertexCalls()).toHaveLength(0);
   });
 
   it('takes messages, translated', async () => {

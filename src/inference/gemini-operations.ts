@@ -5,9 +5,17 @@ import { isObject, type JsonObject } from '../common/json/read.js';
 import { providerContextOf } from '../gateway/provider-context.decorator.js';
 import { geminiEmbeddings, geminiManyEmbeddings } from './dialects/gemini/gemini-embeddings.dialect.js';
 import { gemini, geminiTokenCount } from './dialects/gemini/gemini.dialect.js';
+import { vertexEmbeddings } from './dialects/gemini/vertex-embeddings.dialect.js';
 import type { InferenceService } from './inference.service.js';
 
-const OFFERED = ['generateContent', 'streamGenerateContent', 'countTokens', 'embedContent', 'batchEmbedContents'];
+const OFFERED = [
+  'generateContent',
+  'streamGenerateContent',
+  'countTokens',
+  'embedContent',
+  'batchEmbedContents',
+  'predict',
+];
 
 /** A call of Gemini's own API. */
 export function callGemini(inference: InferenceService, request: Request, response: Response): Promise<void> {
@@ -25,6 +33,9 @@ export function callGemini(inference: InferenceService, request: Request, respon
       return inference.run(geminiEmbeddings, context, members, response);
     case 'batchEmbedContents':
       return inference.run(geminiManyEmbeddings, context, members, response);
+    // Of texts at Vertex.
+    case 'predict':
+      return inference.run(vertexEmbeddings, context, members, response);
     default:
       throw notOffered(OFFERED);
   }

@@ -4,6 +4,7 @@ import { bedrockConverse } from './bedrock/converse.dialect.js';
 import { bedrockInvoke } from './bedrock/invoke.dialect.js';
 import { geminiEmbeddings } from './gemini/gemini-embeddings.dialect.js';
 import { gemini } from './gemini/gemini.dialect.js';
+import { vertexEmbeddings } from './gemini/vertex-embeddings.dialect.js';
 import { openaiChat } from './openai-chat/chat.dialect.js';
 import { openaiCompletions } from './openai-completions/completions.dialect.js';
 import { openaiEmbeddings } from './openai-embeddings.dialect.js';
@@ -20,4 +21,5 @@ export const DIALECTS: readonly Pick<Dialect, 'slug' | 'endpoint'>[] = [
   bedrockInvoke,
   gemini,
   geminiEmbeddings,
+  vertexEmbeddings,
 ];

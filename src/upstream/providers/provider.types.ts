@@ -97,7 +97,8 @@ export type DialectSlug =
   | 'bedrock-token-count'
   | 'gemini'
   | 'gemini-token-count'
-  | 'gemini-embeddings';
+  | 'gemini-embeddings'
+  | 'vertex-embeddings';
 
 /** The path of the requests of a dialect for a model; undefined where these options have none. */
 export type DialectPath<Options> = (model: string, options: Options, isStream: boolean) => string | undefined;

@@ -96,6 +96,10 @@ describe('the path of a model', () => {
     ['openai-chat', 'meta/llama', false, '/endpoints/openapi/chat/completions'],
     ['openai-chat', 'gemini-2.5-pro', true, '/endpoints/openapi/chat/completions'],
     ['openai-chat', 'claude-opus-4-6', false, undefined],
+    ['openai-chat', 'mistralai/codestral-2@001', true, '/publishers/mistralai/models/codestral-2@001:streamRawPredict'],
+    ['vertex-embeddings', 'text-embedding-005', false, '/publishers/google/models/text-embedding-005:predict'],
+    ['vertex-embeddings', 'multimodalembedding@001', false, undefined],
+    ['vertex-embeddings', 'mistralai/text-embedding-1', false, undefined],
     ['openai-embeddings', 'text-embedding-005', false, undefined],
   ])('of %s for %s, stream %s, is %s', (dialect, model, isStream, path) => {
     expect(pathOf(dialect, model, isStream)).toBe(path);

@@ -1,5 +1,5 @@
 // Where Vertex AI has which model, in whose form. Sources, read 2026-11-28: https://cloud.google.com/vertex-ai/generative-ai/docs/learn/locations,
-// …/docs/partner-models/claude/use-claude, …/count-tokens, …/docs/migrate/openai/overview, …/docs/reference/rest
+// …/docs/partner-models/claude/use-claude, …/mistral, …/docs/embeddings/get-text-embeddings, …/count-tokens, …/docs/migrate/openai/overview, …/docs/reference/rest
 import { GatewayError } from '../../../common/errors/gateway.error.js';
 import { withMember } from '../../../common/json/scan.js';
 import { baseUrl, serverOf } from '../build-request.js';
@@ -17,6 +17,9 @@ const DOMAIN = 'aiplatform.googleapis.com';
 const MULTI_REGIONS: ReadonlySet<string> = new Set(['us', 'eu']);
 const CHATS = '/endpoints/openapi/chat/completions';
 const MESSAGES = '/publishers/anthropic/models/';
+const MISTRAL = '/publishers/mistralai/models/';
+/** Others that are predicted are of images, sound and video. */
+const TEXT_EMBEDDING = /^(?:text-embedding-|text-multilingual-embedding-|gemini-embedding-|textembedding-gecko)/;
 const TOKEN_COUNT = `${MESSAGES}count-tokens:rawPredict`;
 /** Behind the path of the messages. */
 const COUNTS_TOKENS = /:rawPredict\/count_tokens$/;
@@ -34,7 +37,13 @@ export const VERTEX_DIALECTS = {
     return `${MESSAGES}${encoded(name)}:${isStream ? 'streamRawPredict' : 'rawPredict'}`;
   },
   // Others have no Messages there, and Anthropic's models have nothing else.
-  'openai-chat': (model) => (publishedModel(model).publisher === 'anthropic' ? undefined : CHATS),
+  'openai-chat': (model, _options, isStream) => {
+    const { publisher, name } = publishedModel(model);
+    if (publisher === 'mistralai') return `${MISTRAL}${encoded(name)}:${isStream ? 'streamRawPredict' : 'rawPredict'}`;
+    return publisher === 'anthropic' ? undefined : CHATS;
+  },
+  'vertex-embeddings': (model) =>
+    TEXT_EMBEDDING.test(publishedModel(model).name) ? ofGoogle(model, 'predict') : undefined,
   gemini: (model, _options, isStream) => ofGoogle(model, isStream ? 'streamGenerateContent' : 'generateContent'),
   'gemini-token-count': (model) => ofGoogle(model, 'countTokens'),
 } satisfies Partial<Record<DialectSlug, DialectPath<PlaceOptions>>>;
@@ -53,6 +62,7 @@ function encoded(name: string): string {
 export function adapted({ path, body }: SentCall, model: string): SentCall {
   const { publisher, name } = publishedModel(model);
   if (path === CHATS) return { path, body: withMember(body, 'model', `${publisher}/${name}`) };
+  if (path.startsWith(MISTRAL)) return { path, body: withMember(body, 'model', name.replace(/@.*$/, '')) };
   if (COUNTS_TOKENS.test(path)) return { path: TOKEN_COUNT, body: inVertexForm(body, name) };
   return path.startsWith(MESSAGES) ? { path, body: inVertexForm(body) } : { path, body };
 }
