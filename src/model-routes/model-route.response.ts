@@ -12,7 +12,10 @@ export class ModelTargetResponse {
   readonly base_model: string | null;
   /** Targets with a lower one are tried first. */
   readonly order: number;
-  /** Its share of the calls, among those of the same order; null: 1 beside others that have one, else the list decides. */
+  /**
+   * Its share of the calls, among the targets of the same order. null: 1 if others have a weight; otherwise the first in the list
+   * takes the calls.
+   */
   readonly weight: number | null;
   /** All that a call must meet for this target; an empty list: it takes every call. */
   @ApiProperty({ type: [TargetConditionDto] })

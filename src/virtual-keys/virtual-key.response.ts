@@ -51,8 +51,8 @@ export class VirtualKeyTestResponse {
   /** What the provider said, without secrets. */
   readonly provider_message?: string;
   /**
-   * What is wrong with a secret reference, as its own test reports it, when `error` is `secret_unavailable` for that; or
-   * `value_not_valid`, when the field does not take the secret.
+   * When a secret reference is the cause of `secret_unavailable`: the code that the test of the reference reports, or
+   * `value_not_valid` when the field does not accept the secret.
    */
   readonly secret_error?: string;
 }

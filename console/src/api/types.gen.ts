@@ -89,7 +89,7 @@ export type OpenAiCompatibleOptions = {
      */
     rerank_format?: 'cohere' | 'tei';
     /**
-     * Whether the server takes messages (`native`, the default), or chats alone, into which they are translated (`translate`).
+     * `native` (the default): the server takes messages. `translate`: it takes only chats, and messages are translated to them.
      */
     messages?: 'native' | 'translate';
     /**
@@ -521,8 +521,8 @@ export type McpServerTest = {
      */
     reason?: string;
     /**
-     * What is wrong with a secret reference, as its own test reports it, when `error` is `secret_unavailable` for that; or
-     * `value_not_valid`, when the field does not take the secret.
+     * When a secret reference is the cause of `secret_unavailable`: the code that the test of the reference reports, or
+     * `value_not_valid` when the field does not accept the secret.
      */
     secret_error?: string;
 };
@@ -1506,7 +1506,7 @@ export type Member = {
      */
     name: string | null;
     /**
-     * What the person's groups allow here; empty for who came with an administrator's token.
+     * What the person's groups allow here; empty for a person who logged in with an administrator's token.
      */
     roles: Array<MemberRole>;
     /**
@@ -1920,16 +1920,16 @@ export type CreateApiKeyRequest = {
     allowed_mcp_servers?: Array<string> | null;
     /**
      * The tools of MCP servers that the key may use, as patterns of `<server>/<tool>` in which `*` stands for any characters;
-     * null: all. For those that the caller's own patterns cover only, if it has some.
+     * null: all. If the caller has patterns itself, they must cover these.
      */
     allowed_mcp_tools?: Array<string> | null;
     /**
      * Models that calls may use, at most 100; null: all. A star at the end stands for any rest. `@slug/` in front restricts a
-     * pattern to one virtual key. None that the caller itself may not use.
+     * pattern to one virtual key. Models that the caller itself may not use are refused.
      */
     allowed_models?: Array<string> | null;
     /**
-     * Ids or slugs of the virtual keys that calls may use, at most 100; null: all. None that the caller itself may not use.
+     * Ids or slugs of the virtual keys that calls may use, at most 100; null: all. The caller must be able to use them.
      */
     allowed_virtual_keys?: Array<string> | null;
     /**
@@ -2541,7 +2541,7 @@ export type UpdateSecretReferenceRequest = {
      */
     secret_version?: string | null;
     /**
-     * false without `allowed_workspaces`: no workspace may use it yet.
+     * Whether every workspace may use it. With false and no `allowed_workspaces`, no workspace may use it yet.
      */
     allow_all_workspaces?: boolean;
     /**
@@ -2710,8 +2710,8 @@ export type CreateSecretReferenceRequest = {
      */
     secret_path: string;
     /**
-     * false without `allowed_workspaces`: no workspace may use it yet. Default: true; false with `allowed_workspaces`, and for
-     * callers of one workspace, whose references are for that alone.
+     * Whether every workspace may use it. With false and no `allowed_workspaces`, no workspace may use it yet. Default: true; with
+     * `allowed_workspaces` false; for callers of one workspace also false, since their references are for that workspace.
      */
     allow_all_workspaces?: boolean;
     /**
@@ -2862,8 +2862,8 @@ export type VirtualKeyTest = {
      */
     provider_message?: string;
     /**
-     * What is wrong with a secret reference, as its own test reports it, when `error` is `secret_unavailable` for that; or
-     * `value_not_valid`, when the field does not take the secret.
+     * When a secret reference is the cause of `secret_unavailable`: the code that the test of the reference reports, or
+     * `value_not_valid` when the field does not accept the secret.
      */
     secret_error?: string;
 };
@@ -3136,8 +3136,8 @@ export type ModelTargetInput = {
      */
     order?: number;
     /**
-     * Its share of the calls, among the targets of the same order that are healthy. One without it beside others that have it counts
-     * as 1. Without any, the first in the list takes the calls.
+     * Its share of the calls, among the healthy targets of the same order. If only some of them have a weight, the others count as 1.
+     * If none has, the first in the list takes the calls.
      */
     weight?: number | null;
     /**
@@ -3233,7 +3233,8 @@ export type ModelTarget = {
      */
     order: number;
     /**
-     * Its share of the calls, among those of the same order; null: 1 beside others that have one, else the list decides.
+     * Its share of the calls, among the targets of the same order. null: 1 if others have a weight; otherwise the first in the list
+     * takes the calls.
      */
     weight: number | null;
     /**

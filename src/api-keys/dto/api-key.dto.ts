@@ -143,7 +143,7 @@ class ApiKeyFieldsDto {
 
   /**
    * The tools of MCP servers that the key may use, as patterns of `<server>/<tool>` in which `*` stands for any characters;
-   * null: all. For those that the caller's own patterns cover only, if it has some.
+   * null: all. If the caller has patterns itself, they must cover these.
    * @example ["issue-tracker/get_*"]
    */
   @OptionalOrNull()
@@ -154,7 +154,7 @@ class ApiKeyFieldsDto {
 
   /**
    * Models that calls may use, at most 100; null: all. A star at the end stands for any rest. `@slug/` in front restricts a
-   * pattern to one virtual key. None that the caller itself may not use.
+   * pattern to one virtual key. Models that the caller itself may not use are refused.
    * @example ["rerank-v3.5", "@openai/gpt-*"]
    */
   @OptionalOrNull()
@@ -165,7 +165,7 @@ class ApiKeyFieldsDto {
   @IsStorable()
   readonly allowed_models?: string[] | null;
 
-  /** Ids or slugs of the virtual keys that calls may use, at most 100; null: all. None that the caller itself may not use. */
+  /** Ids or slugs of the virtual keys that calls may use, at most 100; null: all. The caller must be able to use them. */
   @OptionalOrNull()
   @Items({ max: MAX_ALLOWED })
   @IsString({ each: true })

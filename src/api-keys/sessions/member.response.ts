@@ -15,7 +15,7 @@ export class MemberResponse {
   readonly id: string;
   /** Address or name, as the identity provider gave it; null: it gave none. */
   readonly name: string | null;
-  /** What the person's groups allow here; empty for who came with an administrator's token. */
+  /** What the person's groups allow here; empty for a person who logged in with an administrator's token. */
   readonly roles: MemberRoleResponse[];
   /** In how many browsers the person is logged in. */
   readonly sessions: number;

@@ -54,8 +54,8 @@ export class ModelTargetDto {
   readonly order?: number;
 
   /**
-   * Its share of the calls, among the targets of the same order that are healthy. One without it beside others that have it counts
-   * as 1. Without any, the first in the list takes the calls.
+   * Its share of the calls, among the healthy targets of the same order. If only some of them have a weight, the others count as 1.
+   * If none has, the first in the list takes the calls.
    */
   @OptionalOrNull()
   @IsInt()

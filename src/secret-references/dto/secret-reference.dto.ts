@@ -50,7 +50,7 @@ class SecretReferenceFieldsDto {
   @IsStorable()
   readonly secret_version?: string | null;
 
-  /** false without `allowed_workspaces`: no workspace may use it yet. */
+  /** Whether every workspace may use it. With false and no `allowed_workspaces`, no workspace may use it yet. */
   @Optional()
   @IsBoolean()
   @IsOneWorkspaceChoice()
@@ -151,8 +151,8 @@ export class CreateSecretReferenceDto extends SecretReferenceFieldsDto {
   readonly secret_path: string;
 
   /**
-   * false without `allowed_workspaces`: no workspace may use it yet. Default: true; false with `allowed_workspaces`, and for
-   * callers of one workspace, whose references are for that alone.
+   * Whether every workspace may use it. With false and no `allowed_workspaces`, no workspace may use it yet. Default: true; with
+   * `allowed_workspaces` false; for callers of one workspace also false, since their references are for that workspace.
    */
   override readonly allow_all_workspaces?: boolean;
 

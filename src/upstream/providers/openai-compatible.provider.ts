@@ -32,7 +32,7 @@ export class OpenAiCompatibleOptions extends ResourceProviderOptions {
   @OneOf(RERANK_FORMATS)
   readonly rerank_format?: (typeof RERANK_FORMATS)[number];
 
-  /** Whether the server takes messages (`native`, the default), or chats alone, into which they are translated (`translate`). */
+  /** `native` (the default): the server takes messages. `translate`: it takes only chats, and messages are translated to them. */
   @OneOf(API_SUPPORT)
   readonly messages?: (typeof API_SUPPORT)[number];
 
