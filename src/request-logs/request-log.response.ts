@@ -26,7 +26,7 @@ export class RequestLogResponse {
   readonly virtual_key: string | null;
   /** The provider of that virtual key. */
   readonly provider: string | null;
-  /** As the caller named it. */
+  /** That the provider was asked for; of a model route, the model of its target. */
   readonly model: string | null;
   /** Slug of the MCP server; null: a call of a provider. */
   readonly mcp_server: string | null;

@@ -1149,7 +1149,7 @@ export type RequestLog = {
      */
     provider: string | null;
     /**
-     * As the caller named it.
+     * That the provider was asked for; of a model route, the model of its target.
      */
     model: string | null;
     /**
@@ -7719,7 +7719,7 @@ export type ListLogsData = {
          */
         route?: string;
         /**
-         * Only calls of this model, as the caller named it.
+         * Only calls of this model. A call of a model route has the model of its target.
          */
         model?: string;
         /**

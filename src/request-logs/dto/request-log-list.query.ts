@@ -28,7 +28,7 @@ export class RequestLogListQuery extends IntersectionType(ListQuery, TimeRangeQu
   @IsTextFilter()
   readonly route?: string;
 
-  /** Only calls of this model, as the caller named it. */
+  /** Only calls of this model. A call of a model route has the model of its target. */
   @IsTextFilter()
   readonly model?: string;
 
