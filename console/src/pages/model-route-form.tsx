@@ -52,6 +52,7 @@ export function ModelRouteForm({ route, onClose }: ModelRouteFormProps) {
     ...listVirtualKeysOptions({ query: { page_size: 100 } }),
     enabled: may('virtual_keys.list'),
   });
+  const known = virtualKeys.data?.data ?? [];
   const form = useForm<Values>({
     defaultValues: {
       name: route?.name ?? '',
@@ -150,7 +151,8 @@ export function ModelRouteForm({ route, onClose }: ModelRouteFormProps) {
               at={at}
               count={targets.length}
               strategy={strategy}
-              virtualKeys={virtualKeys.data?.data ?? []}
+              virtualKeys={known}
+              hasMore={(virtualKeys.data?.total ?? 0) > known.length}
               onChange={(next) => change(targets.with(at, { ...next, id: target.id }))}
               onMove={(to) => change(moved(targets, at, to))}
               onRemove={() => change(targets.toSpliced(at, 1))}

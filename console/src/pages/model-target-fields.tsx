@@ -15,7 +15,9 @@ interface ModelTargetFieldsProps {
   readonly at: number;
   readonly count: number;
   readonly strategy: Strategy;
-  readonly virtualKeys: readonly Pick<VirtualKey, 'slug' | 'name' | 'provider'>[];
+  readonly virtualKeys: readonly Pick<VirtualKey, 'id' | 'slug' | 'name' | 'provider'>[];
+  /** Whether there are others, which can only be typed. */
+  readonly hasMore: boolean;
   readonly onChange: (target: TargetDraft) => void;
   readonly onMove: (to: number) => void;
   readonly onRemove: () => void;
@@ -23,7 +25,7 @@ interface ModelTargetFieldsProps {
 
 /** One target of a model route: the virtual key, the model, and which calls it takes. */
 export function ModelTargetFields(props: ModelTargetFieldsProps) {
-  const { target, at, count, strategy, virtualKeys, onChange, onMove, onRemove } = props;
+  const { target, at, count, strategy, virtualKeys, hasMore, onChange, onMove, onRemove } = props;
   const change = (fields: Partial<TargetDraft>): void => onChange({ ...target, ...fields });
   const suggestions = useId();
   const provider = virtualKeys.find(({ slug }) => slug === target.virtualKey)?.provider;
@@ -67,23 +69,33 @@ export function ModelTargetFields(props: ModelTargetFieldsProps) {
         </div>
       </div>
       <div className="grid gap-3 sm:grid-cols-2">
-        <Field label="Virtual key">
-          {(tie) => (
-            <Select
-              {...tie}
-              required
-              value={target.virtualKey}
-              onChange={(event) => change({ virtualKey: event.target.value })}
-            >
-              <option value="">Choose a virtual key</option>
-              {provider === undefined && target.virtualKey !== '' && <option>{target.virtualKey}</option>}
-              {virtualKeys.map(({ slug, name }) => (
-                <option key={slug} value={slug}>
-                  {name === slug ? name : `${name} (${slug})`}
-                </option>
-              ))}
-            </Select>
-          )}
+        <Field label="Virtual key" hint={hasMore ? 'By its slug.' : undefined}>
+          {(tie) =>
+            hasMore ? (
+              <Input
+                {...tie}
+                required
+                spellCheck={false}
+                value={target.virtualKey}
+                onChange={(event) => change({ virtualKey: event.target.value.trim() })}
+              />
+            ) : (
+              <Select
+                {...tie}
+                required
+                value={target.virtualKey}
+                onChange={(event) => change({ virtualKey: event.target.value })}
+              >
+                <option value="">Choose a virtual key</option>
+                {provider === undefined && target.virtualKey !== '' && <option>{target.virtualKey}</option>}
+                {virtualKeys.map(({ id, slug, name }) => (
+                  <option key={id} value={slug}>
+                    {name === slug ? name : `${name} (${slug})`}
+                  </option>
+                ))}
+              </Select>
+            )
+          }
         </Field>
         <Field label="Model">
           {(tie) => (
