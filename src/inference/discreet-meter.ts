@@ -6,6 +6,7 @@ import { beginningOfSecret, withoutSecrets } from '../upstream/without-secrets.j
 const NO_BYTES = Buffer.alloc(0);
 /** Of an event that may be an error. What is longer goes on without the secrets. */
 const MAX_HELD_BYTES = 8 * 1024 * 1024;
+const LF = 0x0a;
 const BLANK_LINES = ['\n\n', '\n\r\n', '\r\r'];
 
 /**
@@ -79,6 +80,8 @@ export class DiscreetMeter implements StreamMeter {
 
 /** Behind the last blank line. */
 function startOfLastEvent(bytes: Buffer): number {
+  // Most chunks end with an event.
+  if (bytes.at(-1) === LF && bytes.at(-2) === LF) return bytes.length;
   return Math.max(0, ...BLANK_LINES.map((line) => endOfLast(bytes, line)));
 }
 

@@ -201,11 +201,13 @@ export class AnswerMeter implements StreamMeter {
 
   /** Whether the event has the usage, and nothing else. */
   #read(event: Buffer): boolean {
-    for (const field of this.form.outputFields) this.#outputBytes += textBytes(event, field);
-    this.#hasEnded ||= this.form.endMarks.some((mark) => event.includes(mark));
-    const hasUsage = this.#usageFields.some((field) => event.includes(field));
-    const mayFail = event.includes(ERROR);
-    const isRead = hasUsage || mayFail || this.#isFirst || this.#needsId || textBytes(event, this.#endField) > 0;
+    // A character for each byte. To search ten times in a Buffer takes ten times as long.
+    const text = event.toString('latin1');
+    for (const field of this.form.outputFields) this.#outputBytes += textBytes(event, text, field);
+    this.#hasEnded ||= this.form.endMarks.some((mark) => text.includes(mark));
+    const hasUsage = this.#usageFields.some((field) => text.includes(field));
+    const mayFail = text.includes(ERROR);
+    const isRead = hasUsage || mayFail || this.#isFirst || this.#needsId || textBytes(event, text, this.#endField) > 0;
     if (!isRead) return false;
     const { data = '' } = readEvent(event);
     const message = parseForeignJson(data);
@@ -241,10 +243,10 @@ function isFailedEvent(event: JsonObject): boolean {
   return isRefusal(event) || event['type'] === 'error' || event['type'] === 'response.failed';
 }
 
-/** Of all texts under a field. Some servers write a space before a value. */
-function textBytes(event: Buffer, field: string): number {
+/** Of all texts under a field. Some servers write a space before a value. @param text the event, in Latin-1 */
+function textBytes(event: Buffer, text: string, field: string): number {
   let bytes = 0;
-  for (let at = event.indexOf(field); at >= 0; at = event.indexOf(field, at + field.length)) {
+  for (let at = text.indexOf(field); at >= 0; at = text.indexOf(field, at + field.length)) {
     let quote = at + field.length;
     while (event[quote] === SPACE) quote += 1;
     if (event[quote] === QUOTE) bytes += endOfString(event, quote) - quote - 1;
