@@ -202,7 +202,8 @@ describe('an error of the gateway', () => {
       { status: 401, code: 'api_key_invalid' },
     ],
     ['a stream as a list', `${PATH}:streamGenerateContent`, BODY, {}, { status: 400, param: 'alt' }],
-    ['an unknown operation', `/v1/models/${MODEL}:predict`, BODY, {}, { status: 404, code: 'operation_not_offered' }],
+    ['an unknown operation', `/v1/models/${MODEL}:retrieve`, BODY, {}, { status: 404, code: 'operation_not_offered' }],
+    ['one of Vertex', `/v1/models/${MODEL}:predict`, BODY, {}, { status: 400, code: 'provider_not_supported' }],
     ['a cap in quotes', `${PATH}:generateContent`, '{"generationConfig":{"maxOutputTokens":"9"}}', {}, { status: 400 }],
     [
       'another provider',
