@@ -20,6 +20,10 @@ describe('readChatUsage', () => {
     });
   });
 
+  it('does not know what a server gives as less than nothing, so that the bound counts', () => {
+    expect(readChatUsage({ prompt_tokens: -1, completion_tokens: -1, total_tokens: -1 })).toEqual({});
+  });
+
   it.each([
     [
       { prompt_tokens: 3, completion_tokens: 0 },

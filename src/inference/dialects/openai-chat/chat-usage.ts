@@ -56,5 +56,7 @@ function completionIn(usage: JsonObject, prompt: number | undefined): number | u
   const completion = numberOrUndefined(usage['completion_tokens']);
   const total = numberOrUndefined(usage['total_tokens']);
   if (completion === undefined || prompt === undefined || total === undefined) return completion;
+  // Not known to the server, so the total says nothing about it.
+  if (completion < 0 || prompt < 0) return completion;
   return Math.max(completion, total - prompt);
 }
