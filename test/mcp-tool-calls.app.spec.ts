@@ -1,7 +1,9 @@
 // Tools that are tried out through the API, as the console does it.
 import { randomUUID } from 'node:crypto';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { JsonObject } from '../src/common/json/read.js';
+import { isObject, type JsonObject } from '../src/common/json/read.js';
+import { type Loopback, startHttp } from '../src/upstream/__fixtures__/loopback.js';
 import { eventually } from './support/eventually.js';
 import { GatewayClient } from './support/gateway-client.js';
 import { type LegacyMcpServer, startLegacyMcpServer } from './support/mcp-legacy-server.js';
@@ -119,6 +121,18 @@ describe('the call of a tool through the API', () => {
     expect(await lastCall(unknown)).toMatchObject({ outcome: 'rpc_error' });
   });
 
+  it('refuses a result that nests too deep, and logs that the tool was called', async () => {
+    for (const levels of [100, 100_000]) {
+      const deep = await startDeepMcpServer(levels);
+      const slug = await register({ url: deep.url('/mcp').href });
+      const refusal = refusalOf(await admin.post(pathOf(slug, 'echo'), {}));
+      expect(refusal).toMatchObject({ status: 502, code: 'provider_invalid_response' });
+      const logged = { outcome: 'gateway_error', error_code: 'provider_invalid_response', tool: 'echo' };
+      expect(await lastCall(slug)).toMatchObject(logged);
+      await deep.close();
+    }
+  });
+
   it('refuses a disabled tool, and one that the key may not use, and logs the refusal', async () => {
     const slug = await register();
     await admin.put(`/v1/mcp-servers/${slug}/tools`, { tools: [{ name: 'echo', enabled: false }] });
@@ -177,3 +191,23 @@ describe('the call of a tool through the API', () => {
     expect(await lastCall(slug)).toMatchObject({ user_id: 'u-7' });
   });
 });
+
+/** Its tools return lists within lists. */
+function startDeepMcpServer(levels: number): Promise<Loopback> {
+  return startHttp((request, response) => {
+    void text(request).then((body) => {
+      const message: unknown = body === '' ? {} : JSON.parse(body);
+      const { method, id } = isObject(message) ? message : {};
+      const data = `${'['.repeat(levels)}${']'.repeat(levels)}`;
+      const info = '"capabilities":{"tools":{}},"serverInfo":{"name":"deep","version":"1"}';
+      const result =
+        method === 'initialize'
+          ? `{"protocolVersion":"2025-03-26",${info}}`
+          : `{"content":[{"type":"text","text":"","data":${data}}]}`;
+      if (id === undefined) return void response.writeHead(202).end();
+      if (method === 'server/discover') return void response.writeHead(404).end();
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(`{"jsonrpc":"2.0","id":${Number(id)},"result":${result}}`);
+    });
+  });
+}

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Request } from 'express';
 import type { Principal } from '../../access/principal.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
+import { excessOf, MAX_JSON_DEPTH } from '../../common/json/scan.js';
 import { contextOf } from '../../telemetry/request-context.js';
 import { callInfoOf, McpCallLog, noteMethod } from '../calls/mcp-call-log.js';
 import type { McpCallContext } from '../endpoints/mcp-request.js';
@@ -17,6 +18,7 @@ import { type McpToolCallResponse, toToolCallResponse } from './mcp-tool-call.re
 
 /** A call is a request of its own. */
 const RPC_ID = 1;
+const TOO_DEEP = `the result nests more than ${MAX_JSON_DEPTH} levels`;
 
 /**
  * Calls a tool for who tries it out, through the API. What holds for MCP clients holds here: grants of the key, disabled and held
@@ -71,7 +73,7 @@ export class McpToolCallsService {
     try {
       const answer = await this.sender.send(call, tool, () => (wasSent = true));
       call.answer = outcomeOf(call, answer);
-      const responseBytes = Buffer.byteLength(JSON.stringify(answer));
+      const responseBytes = sizeOf(answer);
       const ending = { status: 200, wasSent, upstreamStatus: 200, error: undefined, requestBytes, responseBytes };
       this.calls.record(call, ending);
       const rpcCode = 'error' in answer ? answer.error.code : undefined;
@@ -84,6 +86,21 @@ export class McpToolCallsService {
       } else this.calls.recordFailure(call, error);
       throw error;
     }
+  }
+}
+
+/** @throws GatewayError `provider_invalid_response` for an answer that nests too deep to be written again */
+function sizeOf(answer: ToolAnswer): number {
+  const text = textOf(answer);
+  if (excessOf(text, { depth: MAX_JSON_DEPTH }) === undefined) return text.length;
+  throw new GatewayError('provider_invalid_response', { reason: TOO_DEEP });
+}
+
+function textOf(answer: ToolAnswer): Buffer {
+  try {
+    return Buffer.from(JSON.stringify(answer));
+  } catch (cause) {
+    throw new GatewayError('provider_invalid_response', { reason: TOO_DEEP, cause });
   }
 }
 
