@@ -163,6 +163,14 @@ describe('a batch under a usage limit', () => {
     expect(await gateway.books.ledger(1)).toMatchObject([{ source: 'computed' }]);
   });
 
+  it('that is over and says neither its results nor their number is charged its bound', async () => {
+    const policy = await limit(LINES);
+    await create();
+    account.finish('batch_1', { status: 'completed' });
+    await settled();
+    expect(await usage(policy)).toEqual([{ current_usage: (LINES * LINE_NANO) / NANO, reserved: 0 }]);
+  });
+
   it('whose create is refused by the provider gives back what was reserved', async () => {
     const policy = await limit(LINES);
     account.replyToCreate = () => json({ error: { message: 'too many batches' } }, 400);

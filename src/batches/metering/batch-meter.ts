@@ -17,7 +17,7 @@ import { usedIds } from '../../gateway/relay/object-ids.js';
 import { OfferedEndpoints } from '../../upstream/providers/offered-endpoints.js';
 import { BATCH_PROVIDERS } from '../batch-providers.js';
 import { BatchPlan } from './batch-plan.js';
-import { BatchUsage, completedIn, usageOfBatch } from './batch-usage.js';
+import { BatchUsage, madeNoCall, usageOfBatch } from './batch-usage.js';
 
 export const ENDPOINT = 'batches';
 export const FILE = 'input_file_id';
@@ -107,7 +107,7 @@ export class BatchMeter implements DeferredMeter {
     const model = stringOrUndefined(batch['model']);
     if (sum !== undefined && (await isSumEnough(model))) return [{ model, calls: [sum] }];
     const fileId = batch['output_file_id'];
-    if (typeof fileId !== 'string') return (completedIn(batch) ?? 0) === 0 ? [] : undefined;
+    if (typeof fileId !== 'string') return madeNoCall(batch) ? [] : undefined;
     const usage = new BatchUsage();
     await this.files.eachLine(context, accountFile(context, fileId), MAX_RESULT_MS, (line) => usage.addLine(line));
     return usage.done;

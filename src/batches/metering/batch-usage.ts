@@ -19,8 +19,14 @@ export function usageOfBatch(batch: JsonObject): Counts | undefined {
 }
 
 /** How many calls have succeeded; undefined: the batch does not say it. */
-export function completedIn({ request_counts: counts }: JsonObject): number | undefined {
+function completedIn({ request_counts: counts }: JsonObject): number | undefined {
   return isObject(counts) ? numberOrUndefined(counts['completed']) : undefined;
+}
+
+/** Whether it is known that no call of a batch that is over has succeeded. */
+export function madeNoCall(batch: JsonObject): boolean {
+  const completed = completedIn(batch);
+  return completed === undefined ? batch['status'] === 'failed' : completed === 0;
 }
 
 /** Gathers what the lines of a batch's output file say that its calls have used. */

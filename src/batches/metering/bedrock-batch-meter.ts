@@ -23,7 +23,7 @@ import { INVOCATION_JOB } from '../providers/bedrock-batch.js';
 import { toInvocationJob } from '../providers/bedrock-batch-request.js';
 import { bedrockBatches } from '../providers/bedrock-batches.js';
 import { batchLifetimeMs, ENDPOINT, FILE, isBatchOver, MAX_PLAN_MS, MAX_RESULT_MS } from './batch-meter.js';
-import { completedIn } from './batch-usage.js';
+import { madeNoCall } from './batch-usage.js';
 import { BedrockBatchPlan } from './bedrock-batch-plan.js';
 import { BedrockBatchUsage, manifestOf, usageInManifest } from './bedrock-batch-usage.js';
 
@@ -106,7 +106,7 @@ export class BedrockBatchMeter implements DeferredMeter {
     const files = manifestOf(job, name.arn);
     const manifest = await this.contentOf(context, files?.manifest, model);
     // A job that failed, or that was stopped early, may have none.
-    if (manifest === undefined) return isUndone(batch) ? [] : undefined;
+    if (manifest === undefined) return madeNoCall(batch) ? [] : undefined;
     const sum = usageInManifest(manifest);
     if (sum !== undefined && (await isSumEnough(model))) return [{ model, calls: [sum] }];
     return this.usageOfLines(context, files?.results, model);
@@ -165,11 +165,6 @@ function requestOf(
   if (credential.key !== undefined) return 'an API key of Bedrock opens no files in S3';
   const request = address === undefined ? undefined : s3FileRequest(address, regionOfModel(model));
   return request ?? 'it must name one file';
-}
-
-function isUndone(batch: JsonObject): boolean {
-  const completed = completedIn(batch);
-  return completed === undefined ? batch['status'] === 'failed' : completed === 0;
 }
 
 function nameOf(id: string): OperationInput {
