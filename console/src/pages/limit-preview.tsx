@@ -42,14 +42,16 @@ function Past({ draft: { type, cap, reset, condition, value, group } }: { readon
   const query = { from, bucket: 'none', group_by: group, ...(isExact && { [condition]: value }) } as const;
   const report = useQuery({
     queryKey: ['usage by group', query],
-    queryFn: ({ signal }) => readPeriods(query, signal),
+    // Rows of another grouping stay until the new ones are there: they keep the names that they have by it.
+    queryFn: async ({ signal }) =>
+      (await readPeriods(query, signal)).map((period) => ({ period, id: nameOf(period, group) })),
     placeholderData: (previous) => previous,
     retry: false,
   });
   if (report.data === undefined)
     return <p className="text-muted">{report.isError ? messageOf(report.error) : 'Reading…'}</p>;
   const groups = report.data
-    .map((period) => ({ id: nameOf(period, group), name: nameIds(nameOf(period, group)), used: period[type] }))
+    .map(({ period, id }) => ({ id, name: nameIds(id), used: period[type] }))
     .sort((one, other) => other.used - one.used);
   const most = groups[0]?.used ?? 0;
   const over = groups.filter(({ used }) => cap > 0 && used >= cap).length;
