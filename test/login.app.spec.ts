@@ -110,6 +110,19 @@ describe('a log-in at the identity provider', () => {
     expect(entry).toMatchObject({ action: 'workspaces.create', actor_id: 'ann', actor_name: 'ann@example.com' });
   });
 
+  it('ends the oldest session of a person who has a hundred', async () => {
+    provider.nextUser({ sub: 'busy', groups: ['auditors'] });
+    const oldest = await loggedIn();
+    await gateway.dataSource.query(
+      `INSERT INTO sessions SELECT (jsonb_populate_record(oldest, jsonb_build_object(
+         'id', gen_random_uuid(), 'created_at', oldest.created_at + interval '1 second'))).*
+       FROM sessions oldest, generate_series(1, 99) WHERE subject = 'busy'`,
+    );
+    const newest = await loggedIn();
+    expect(await newest.client.list('/v1/sessions?page_size=100')).toHaveLength(100);
+    expect((await oldest.client.get('/v1/me')).status).toBe(401);
+  });
+
   it('lets an auditor read and change nothing', async () => {
     provider.nextUser({ sub: 'aud', groups: ['unknown', 'auditors'] });
     const { client } = await loggedIn();

@@ -76,15 +76,17 @@ export class SessionsService {
     return this.begin(request, { ...NO_PERSON, organisationId: ownId, apiKeyId, secretId }, this.whereOf(caller));
   }
 
-  /**
-   * For a person who logged in at the identity provider.
-   * @throws GatewayError `conflict` for too many sessions
-   */
+  /** For a person who logged in at the identity provider. Of too many sessions, the oldest ends. */
   async openFor(request: Request, grant: PersonGrant): Promise<OpenedSession> {
     const issuer = this.issuer();
     const { subject, organisationId, workspaceId, person } = grant;
     const owner = { ...NO_KEY, issuer, subject, organisationId, workspaceId, person };
-    return this.begin(request, owner, { organisationId, issuer, subject });
+    const others = { organisationId, issuer, subject };
+    const where = this.lasting(others);
+    await this.sessions.remove(
+      await this.sessions.find({ where, order: { createdAt: 'DESC', id: 'DESC' }, skip: MAX_SESSIONS - 1 }),
+    );
+    return this.begin(request, owner, others);
   }
 
   /** @throws GatewayError `not_found` when the request came with a key or a token, not with a session */
