@@ -276,6 +276,17 @@ describe('the members of an organisation', () => {
     expect(seen.map(({ id }) => id)).not.toContain('owner-1');
   });
 
+  it.each([
+    ['a NUL character', 'a\0b', 'a\uFFFDb'],
+    ['half of a surrogate pair', 'a\ud800b', 'a\uFFFDb'],
+    ['a pair at the place where it is cut', `${'a'.repeat(254)}😀b`, `${'a'.repeat(254)}😀`],
+  ])('may have a name with %s', async (_what, email, name) => {
+    provider.nextUser({ sub: 'odd', email, groups: ['owners'] });
+    const { client } = await loggedIn();
+    expect((await client.list('/v1/members?page_size=100')).find(({ id }) => id === 'odd')).toMatchObject({ name });
+    expect((await client.delete('/v1/sessions/current')).status).toBe(204);
+  });
+
   it('get their roles from the groups that the setting names', async () => {
     const groups = await acme.client.list('/v1/members/groups');
     expect(groups.map(({ group, role, workspace }) => [group, role, workspace])).toEqual([

@@ -6,19 +6,26 @@ const CLIENT_ID = 'console';
 const CLIENT_SECRET = 'console-secret-0123456789';
 const SCOPE = 'openid profile email groups';
 
+interface LoginUser {
+  readonly sub: string;
+  /** Absent: the subject at example.com. */
+  readonly email?: string;
+  readonly groups?: readonly string[];
+}
+
 export interface LoginProvider {
   readonly issuer: string;
   /** The settings with which a gateway logs people in here. */
   settings(publicUrl: string, roles: readonly string[]): Readonly<Record<string, string>>;
   /** Who logs in next, without a form. */
-  nextUser(user: { readonly sub: string; readonly groups?: readonly string[] }): void;
+  nextUser(user: LoginUser): void;
   close(): Promise<void>;
 }
 
 /** A real OpenID Connect provider on loopback in which people log in to the console, with PKCE. */
 export async function startLoginProvider(gatewayUrl: string): Promise<LoginProvider> {
-  let user: { readonly sub: string; readonly groups?: readonly string[] } = { sub: 'nobody' };
-  const known = new Map<string, typeof user>();
+  let user: LoginUser = { sub: 'nobody' };
+  const known = new Map<string, LoginUser>();
   let handle: RequestListener = () => undefined;
   const server = createServer((request, response) => handle(request, response));
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
@@ -54,7 +61,7 @@ export async function startLoginProvider(gatewayUrl: string): Promise<LoginProvi
 async function createProvider(
   issuer: string,
   redirectUri: string,
-  known: ReadonlyMap<string, { readonly sub: string; readonly groups?: readonly string[] }>,
+  known: ReadonlyMap<string, LoginUser>,
 ): Promise<Provider> {
   const { privateKey } = await generateKeyPair('RS256', { extractable: true });
   const signingKey = { ...(await exportJWK(privateKey)), kid: 'signing-1', use: 'sig', alg: 'RS256' };

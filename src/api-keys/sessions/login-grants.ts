@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { claimWords, type JsonObject } from '../../common/json/read.js';
+import { toStorableOrNull } from '../../common/storable-text.js';
 import { AppConfig } from '../../config/environment.js';
 import { WorkspacesService } from '../../workspaces/workspaces.service.js';
 import { type GroupRole, isSamePlace, type PersonGrant, placesOf, readGroupRoles, scopesAt } from './person-grants.js';
@@ -48,5 +49,5 @@ export class LoginGrants {
 function nameIn(claims: JsonObject): string | null {
   const names = NAME_CLAIMS.map((claim) => claims[claim]);
   const found = names.find((name): name is string => typeof name === 'string' && name !== '');
-  return found?.slice(0, MAX_NAME) ?? null;
+  return toStorableOrNull(found ?? null, MAX_NAME);
 }
