@@ -82,10 +82,7 @@ export class SessionsService {
     const { subject, organisationId, workspaceId, person } = grant;
     const owner = { ...NO_KEY, issuer, subject, organisationId, workspaceId, person };
     const others = { organisationId, issuer, subject };
-    const where = this.lasting(others);
-    await this.sessions.remove(
-      await this.sessions.find({ where, order: { createdAt: 'DESC', id: 'DESC' }, skip: MAX_SESSIONS - 1 }),
-    );
+    await this.endOldest(others);
     return this.begin(request, owner, others);
   }
 
@@ -119,6 +116,15 @@ export class SessionsService {
   async end(caller: Caller, id: string): Promise<void> {
     const session = await this.get(caller, id);
     await this.sessions.delete({ ...this.whereOf(caller), id: session.id });
+    this.authenticator.clear();
+  }
+
+  /** So that there is room for another one. */
+  private async endOldest(others: OwnerWhere): Promise<void> {
+    const order = { createdAt: 'DESC', id: 'DESC' } as const;
+    const oldest = await this.sessions.find({ where: this.lasting(others), order, skip: MAX_SESSIONS - 1 });
+    if (oldest.length === 0) return;
+    await this.sessions.remove(oldest);
     this.authenticator.clear();
   }
 
