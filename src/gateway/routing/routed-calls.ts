@@ -51,7 +51,7 @@ export class RoutedCalls {
     const route = context.modelNames?.route;
     if (route === undefined) return attempt(context, UNROUTED);
     const { answer } = context;
-    const given = new Set(answer.getHeaderNames());
+    const given = answer.getHeaderNames();
     let current = context;
     let { target, others } = route;
     let failure: unknown;
@@ -74,7 +74,7 @@ export class RoutedCalls {
         this.noteFailover(current, target, error);
         ({ context: current, target, others } = found);
       }
-      for (const name of answer.getHeaderNames()) if (!given.has(name)) answer.removeHeader(name);
+      for (const name of answer.getHeaderNames()) if (!given.includes(name)) answer.removeHeader(name);
       const destination = { virtualKey: current.virtualKey, model: target.model };
       noteDestination(current.request, destination);
       tellDestination(answer, destination);
