@@ -18,8 +18,12 @@ BEGIN
         CASE WHEN l.credit_limit <= b.credit_limit THEN b.exhausted_at END,
         CASE WHEN p_is_refused OR (b.used > 0 AND b.used >= l.credit_limit) THEN now() END)
     FROM unnest(p_buckets, p_limits, p_thresholds) AS l(bucket_id, credit_limit, alert_threshold)
+    JOIN usage_buckets before ON before.id = l.bucket_id
     WHERE b.id = l.bucket_id
-    RETURNING b.id, now() IN (b.threshold_reached_at, b.exhausted_at) AS is_reached
+    -- The clock of the embedded database counts milliseconds: a mark with the time of now may be that of the change before.
+    RETURNING b.id, now() IN (b.threshold_reached_at, b.exhausted_at)
+      AND (b.threshold_reached_at, b.exhausted_at) IS DISTINCT FROM (before.threshold_reached_at, before.exhausted_at)
+      AS is_reached
   )
   SELECT array_agg(id) INTO v_reached FROM changed WHERE is_reached;
   IF v_reached IS NOT NULL THEN
