@@ -228,7 +228,7 @@ export class MeteredCall implements AttemptObserver {
 
   private noteOutput(meter: StreamMeter): void {
     this.hasBegun = true;
-    if (meter.hasOutput) this.firstTokenMs ??= Math.round(performance.now() - this.startedAt);
+    if (meter.hasOutput) this.firstTokenMs ??= Math.floor(performance.now() - this.startedAt);
   }
 
   /** When more came than is reserved. */
