@@ -1,5 +1,6 @@
 import { zodResolver } from '@hookform/resolvers/zod';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useRef } from 'react';
 import { useForm } from 'react-hook-form';
 import { z } from 'zod';
 import { listSecretReferencesOptions } from '../api/@tanstack/react-query.gen';
@@ -77,6 +78,8 @@ type Values = z.output<typeof schema>;
 export function NewVirtualKey({ onClose }: { readonly onClose: () => void }) {
   const queries = useQueryClient();
   const { may } = useLogin();
+  // A retry after a failed test gets the answer of the first create, and makes no second key.
+  const sent = useRef({ text: '', idempotencyKey: '' });
   const mayRefer = may('secret_references.list') && may('secret_references.use');
   const references = useQuery({
     ...listSecretReferencesOptions({ query: { page_size: 100 } }),
@@ -108,7 +111,10 @@ export function NewVirtualKey({ onClose }: { readonly onClose: () => void }) {
         ...inWorkspace(values.workspace),
         ...credentialOf(values),
       };
-      const { data } = await createVirtualKey({ body, throwOnError: true });
+      const text = JSON.stringify(body);
+      if (text !== sent.current.text) sent.current = { text, idempotencyKey: randomKey() };
+      const headers = { 'Idempotency-Key': sent.current.idempotencyKey };
+      const { data } = await createVirtualKey({ body, headers, throwOnError: true });
       return (await testVirtualKey({ path: { ref: data.id }, body: {}, throwOnError: true })).data;
     },
     onSettled: () => queries.invalidateQueries(),
@@ -245,4 +251,9 @@ function credentialOf({ provider, key, reference, baseUrl, project, location }: 
 
 function asks(provider: string): Asked {
   return PROVIDERS.find(([id]) => id === provider)?.[2] ?? 'key only';
+}
+
+/** `crypto.randomUUID` is missing on pages without TLS. */
+function randomKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
-import { listModelRoutesOptions, listVirtualKeysOptions } from '../api/@tanstack/react-query.gen';
+import { listApiKeysOptions, listModelRoutesOptions, listVirtualKeysOptions } from '../api/@tanstack/react-query.gen';
 import { deleteVirtualKey, testVirtualKey } from '../api/sdk.gen';
 import type { ModelRoute, VirtualKey } from '../api/types.gen';
 import { Confirm } from '../components/confirm';
@@ -128,17 +128,34 @@ function Delete({ virtualKey, onClose }: { readonly virtualKey: VirtualKey; read
   const leadsHere = ({ targets }: ModelRoute): boolean =>
     targets.some(({ virtual_key: slug }) => slug === virtualKey.slug);
   const routes = all.data?.data.filter(leadsHere).map(({ name }) => name) ?? [];
+  const keys = useQuery({ ...listApiKeysOptions({ query: { page_size: 100 } }), enabled: may('api_keys.list') });
+  const bound = (keys.data?.data ?? []).filter(({ allowed_virtual_keys: allowed }) => allowed?.includes(virtualKey.id));
+  const defaults = (keys.data?.data ?? []).filter(({ default_virtual_key: id }) => id === virtualKey.id);
   const remove = async (): Promise<void> => {
     await deleteVirtualKey({ path: { ref: virtualKey.id }, throwOnError: true });
     await queries.invalidateQueries();
   };
   return (
-    <Confirm title={`Delete ${virtualKey.name}`} action="Delete" onConfirm={remove} onClose={onClose}>
+    <Confirm
+      title={`Delete ${virtualKey.name}`}
+      action="Delete"
+      isBlocked={defaults.length > 0}
+      onConfirm={remove}
+      onClose={onClose}
+    >
       <p>
         Calls that name @{virtualKey.slug} are refused, and model routes go past it
         {routes.length > 0 && <>: {routes.join(', ')}</>}. The credential is removed from the gateway; at the provider
         it stays valid.
       </p>
+      {bound.length > 0 && (
+        <p className="wrap-anywhere">Keys that are bound to it: {bound.map(({ name }) => name).join(', ')}.</p>
+      )}
+      {defaults.length > 0 && (
+        <p className="wrap-anywhere">
+          It cannot be deleted while it is the default of {defaults.map(({ name }) => name).join(', ')}.
+        </p>
+      )}
     </Confirm>
   );
 }
