@@ -58,6 +58,8 @@ const OPERATIONS = [
   'GET /v1/mcp-servers',
   'GET /v1/mcp-servers/{ref}',
   'POST /v1/mcp-servers',
+  'PATCH /v1/mcp-servers/{ref}',
+  'DELETE /v1/mcp-servers/{ref}',
   'GET /v1/mcp-servers/{ref}/tools',
   'PUT /v1/mcp-servers/{ref}/tools',
   'POST /v1/mcp-servers/{ref}/tools/{tool}/call',

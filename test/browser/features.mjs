@@ -158,8 +158,9 @@ export const features = [
     },
   },
   {
-    title: 'A new MCP server is tested, and its preview drops the identity that a client claims',
-    run: async ({ tabs, page: address, adminKey }) => {
+    title:
+      'An MCP server is made, tested, changed and deleted, and its preview drops the identity that a client claims',
+    run: async ({ tabs, page: address, adminKey, ask }) => {
       const page = await logIn(tabs, `${address}/mcp`, adminKey);
       await page.getByRole('button', { name: 'New server' }).click();
       await page.getByLabel('Name', { exact: true }).fill('Preview');
@@ -176,6 +177,33 @@ export const features = [
       const received = await page.locator('main dl').last().innerText();
       assert.ok(received.toLowerCase().includes('x-user-claims'), received);
       assert.ok(!received.includes('somebody else'), received);
+
+      const before = await ask('/v1/mcp-servers/preview');
+      await page.getByRole('button', { name: 'Change', exact: true }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Address of the server').fill('not an address');
+      await dialog.getByRole('button', { name: 'Save and test' }).click();
+      await dialog.getByText('Where does the server answer?').waitFor();
+      await dialog.getByLabel('Address of the server').fill(before.url);
+      await dialog.getByLabel('Name', { exact: true }).fill('Previewed');
+      await dialog.getByLabel('Clients may call it').uncheck();
+      await dialog.getByRole('button', { name: 'Save and test' }).click();
+      await dialog.getByRole('button', { name: 'Done' }).click();
+      await page.getByRole('heading', { name: 'Previewed' }).waitFor();
+      const after = await ask('/v1/mcp-servers/preview');
+      assert.deepEqual(after, { ...before, name: 'Previewed', enabled: false, updated_at: after.updated_at });
+
+      await ask('/v1/api-keys', {
+        name: 'Bound to the server',
+        level: 'organisation',
+        scopes: ['mcp.invoke'],
+        allowed_mcp_servers: ['preview'],
+      });
+      await page.getByRole('button', { name: 'Delete', exact: true }).click();
+      await dialog.getByText('Bound to the server').waitFor();
+      await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
+      await page.waitForURL('**/console/mcp');
+      assert.equal((await ask('/v1/mcp-servers?search=Previewed')).total, 0);
     },
   },
   {

@@ -33,6 +33,8 @@ export const VIEWS = [
   view('mcp', 'mcp'),
   view('new-server', 'mcp', press('New server')),
   view('server', 'mcp/pictured'),
+  view('change-server', 'mcp/pictured', press('Change')),
+  view('delete-server', 'mcp/pictured', press('Delete')),
   view('call-tool', 'mcp/pictured', press('Call create_issue')),
   view('called-tool', 'mcp/pictured', callTool),
   view('playground', 'playground'),

@@ -638,6 +638,92 @@ export type McpServerTool = {
     held: boolean;
 };
 
+export type UpdateMcpServerRequest = {
+    name?: string;
+    /**
+     * Sealed headers have to be sent again when it changes to another host.
+     */
+    url?: string;
+    description?: string | null;
+    /**
+     * Default `streamable_http`; `sse` is the older transport with two addresses.
+     */
+    transport?: 'streamable_http' | 'sse';
+    /**
+     * What the gateway itself presents to the server: nothing (default), or `headers`.
+     */
+    auth_type?: 'none' | 'headers';
+    /**
+     * Fixed headers, for `auth_type` `headers`. Sealed, and only ever shown masked. An update is merged; `null` takes one out.
+     */
+    headers?: {
+        [key: string]: unknown;
+    };
+    /**
+     * Fields that take their values from secret references: `headers.<name>` (the whole value of the header) and
+     * `jwt_validation.introspection.client_secret`. A mapped field may have no value of its own. On an update these take the
+     * place of all mappings; null or an empty list removes them.
+     */
+    secret_mappings?: Array<SecretMappingInput> | null;
+    /**
+     * null: the server only sees the gateway.
+     */
+    user_identity_forwarding?: UserIdentityForwarding | null;
+    /**
+     * How tokens of the company's identity provider are judged; null: there is none.
+     */
+    jwt_validation?: JwtValidation | null;
+    /**
+     * Which of the client's headers go on beside those of the protocol; null: none.
+     */
+    forward_headers?: ForwardHeaders | null;
+    /**
+     * Origins of pages whose scripts may use the server: `https://app.example.com`. Others are refused.
+     */
+    allowed_origins?: Array<string>;
+    timeouts?: McpTimeouts;
+    /**
+     * A server that is not enabled is not there for callers.
+     */
+    enabled?: boolean;
+    /**
+     * Holds back tools that are new, or that have another description or schema than before, until they are accepted.
+     */
+    pin?: boolean;
+    /**
+     * Required with an administrator's token; with an API key it can only be the key's own.
+     */
+    organisation_id?: string;
+    /**
+     * As it was read: it cannot be changed.
+     */
+    id?: string;
+    /**
+     * As it was read: it cannot be changed.
+     */
+    object?: 'mcp-server';
+    /**
+     * As it was read: it cannot be changed.
+     */
+    created_at?: number;
+    /**
+     * As it was read: it cannot be changed.
+     */
+    slug?: string;
+    /**
+     * As it was read: it cannot be changed.
+     */
+    workspace_id?: string | null;
+    /**
+     * As it was read: it cannot be changed.
+     */
+    updated_at?: number;
+    /**
+     * As it was read: it cannot be changed.
+     */
+    mcp_url?: string;
+};
+
 export type McpTimeouts = {
     /**
      * Until the answer to a POST or DELETE begins; open streams have no limit. Default 120000.
@@ -8052,6 +8138,76 @@ export type CreateMcpServerResponses = {
 
 export type CreateMcpServerResponse = CreateMcpServerResponses[keyof CreateMcpServerResponses];
 
+export type DeleteMcpServerData = {
+    body?: never;
+    path: {
+        /**
+         * The id or slug of the MCP server.
+         */
+        ref: string;
+    };
+    query?: {
+        /**
+         * The organisation to act in. Needed only with an administrator's token that grants several. A body may name it instead.
+         */
+        organisation_id?: string;
+    };
+    url: '/v1/mcp-servers/{ref}';
+};
+
+export type DeleteMcpServerErrors = {
+    /**
+     * - `validation_failed`: The request is not valid.
+     */
+    400: ErrorResponse;
+    /**
+     * - `api_key_invalid`: The gateway API key is missing or not valid.
+     * - `token_invalid`: The bearer token is not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * - `permission_denied`: The caller lacks a permission that this operation needs.
+     * - `tenant_mismatch`: The request names an organisation or workspace that the caller does not act for.
+     */
+    403: ErrorResponse;
+    /**
+     * - `not_found`: The resource does not exist.
+     */
+    404: ErrorResponse;
+    /**
+     * - `conflict`: The request conflicts with an existing resource.
+     */
+    409: ErrorResponse;
+    /**
+     * - `rate_limited`: The API key has reached its request rate limit.
+     */
+    429: ErrorResponse;
+    /**
+     * - `internal_error`: The gateway failed to handle the request.
+     */
+    500: ErrorResponse;
+    /**
+     * - `identity_provider_unavailable`: The identity provider could not be reached.
+     */
+    502: ErrorResponse;
+    /**
+     * - `store_unavailable`: A store that the gateway depends on is not available.
+     */
+    503: ErrorResponse;
+    /**
+     * Any other error. The description of this document lists all codes.
+     */
+    default: ErrorResponse;
+};
+
+export type DeleteMcpServerError = DeleteMcpServerErrors[keyof DeleteMcpServerErrors];
+
+export type DeleteMcpServerResponses = {
+    204: void;
+};
+
+export type DeleteMcpServerResponse = DeleteMcpServerResponses[keyof DeleteMcpServerResponses];
+
 export type RetrieveMcpServerData = {
     body?: never;
     path: {
@@ -8121,6 +8277,88 @@ export type RetrieveMcpServerResponses = {
 };
 
 export type RetrieveMcpServerResponse = RetrieveMcpServerResponses[keyof RetrieveMcpServerResponses];
+
+export type UpdateMcpServerData = {
+    body?: UpdateMcpServerRequest;
+    path: {
+        /**
+         * The id or slug of the MCP server.
+         */
+        ref: string;
+    };
+    query?: {
+        /**
+         * The organisation to act in. Needed only with an administrator's token that grants several. A body may name it instead.
+         */
+        organisation_id?: string;
+    };
+    url: '/v1/mcp-servers/{ref}';
+};
+
+export type UpdateMcpServerErrors = {
+    /**
+     * - `validation_failed`: The request is not valid.
+     */
+    400: ErrorResponse;
+    /**
+     * - `api_key_invalid`: The gateway API key is missing or not valid.
+     * - `token_invalid`: The bearer token is not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * - `permission_denied`: The caller lacks a permission that this operation needs.
+     * - `tenant_mismatch`: The request names an organisation or workspace that the caller does not act for.
+     */
+    403: ErrorResponse;
+    /**
+     * - `not_found`: The resource does not exist.
+     */
+    404: ErrorResponse;
+    /**
+     * - `request_timeout`: The request did not arrive in time.
+     */
+    408: ErrorResponse;
+    /**
+     * - `conflict`: The request conflicts with an existing resource.
+     */
+    409: ErrorResponse;
+    /**
+     * - `payload_too_large`: The request body is too large.
+     */
+    413: ErrorResponse;
+    /**
+     * - `unsupported_media_type`: The request body must be JSON (content-type: application/json).
+     */
+    415: ErrorResponse;
+    /**
+     * - `rate_limited`: The API key has reached its request rate limit.
+     */
+    429: ErrorResponse;
+    /**
+     * - `internal_error`: The gateway failed to handle the request.
+     */
+    500: ErrorResponse;
+    /**
+     * - `identity_provider_unavailable`: The identity provider could not be reached.
+     */
+    502: ErrorResponse;
+    /**
+     * - `store_unavailable`: A store that the gateway depends on is not available.
+     */
+    503: ErrorResponse;
+    /**
+     * Any other error. The description of this document lists all codes.
+     */
+    default: ErrorResponse;
+};
+
+export type UpdateMcpServerError = UpdateMcpServerErrors[keyof UpdateMcpServerErrors];
+
+export type UpdateMcpServerResponses = {
+    200: McpServer;
+};
+
+export type UpdateMcpServerResponse = UpdateMcpServerResponses[keyof UpdateMcpServerResponses];
 
 export type ListMcpServerToolsData = {
     body?: never;

@@ -1,17 +1,23 @@
 import { useQuery } from '@tanstack/react-query';
-import { useParams } from '@tanstack/react-router';
+import { useNavigate, useParams } from '@tanstack/react-router';
+import { Pencil, Trash2 } from 'lucide-react';
+import { useState } from 'react';
 import { listMcpServerCallsOptions, retrieveMcpServerOptions } from '../api/@tanstack/react-query.gen';
-import type { McpCall } from '../api/types.gen';
+import type { McpCall, McpServer } from '../api/types.gen';
 import { Page } from '../components/page';
 import { ErrorNote, Loading } from '../components/states';
 import { ListChoice } from '../components/list-tools';
 import { Id } from '../components/id';
 import { type Column, Table } from '../components/table';
 import { Badge, type Tone } from '../components/ui/badge';
+import { Button } from '../components/ui/button';
 import { Card } from '../components/ui/card';
 import { dateTime, fromNow } from '../lib/format';
 import { useListSearch } from '../lib/list-search';
+import { useLogin } from '../lib/login-context';
+import { DeleteMcpServer } from './delete-mcp-server';
 import { HeadersPreview } from './headers-preview';
+import { McpServerForm } from './mcp-server-form';
 import { McpTools } from './mcp-tools';
 
 const REFRESH_MS = 5_000;
@@ -36,11 +42,42 @@ export function McpServerPage() {
   if (server.isLoadingError) return <ErrorNote error={server.error} onRetry={() => void server.refetch()} />;
   const { name, mcp_url: url } = server.data;
   return (
-    <Page title={name} intro={<span className="font-mono text-xs wrap-anywhere">{url}</span>}>
+    <Page
+      title={name}
+      intro={<span className="font-mono text-xs wrap-anywhere">{url}</span>}
+      actions={<Actions server={server.data} />}
+    >
       <McpTools serverId={ref} />
       <Calls serverId={ref} />
       <HeadersPreview serverId={ref} />
     </Page>
+  );
+}
+
+function Actions({ server }: { readonly server: McpServer }) {
+  const { may } = useLogin();
+  const navigate = useNavigate();
+  const [open, setOpen] = useState<'change' | 'delete'>();
+  const close = (): void => setOpen(undefined);
+  return (
+    <div className="flex gap-2">
+      {may('mcp_servers.update') && (
+        <Button onClick={() => setOpen('change')}>
+          <Pencil aria-hidden className="size-4" />
+          Change
+        </Button>
+      )}
+      {may('mcp_servers.delete') && (
+        <Button kind="danger" onClick={() => setOpen('delete')}>
+          <Trash2 aria-hidden className="size-4" />
+          Delete
+        </Button>
+      )}
+      {open === 'change' && <McpServerForm server={server} onClose={close} />}
+      {open === 'delete' && (
+        <DeleteMcpServer server={server} onClose={close} onDeleted={() => void navigate({ to: '/mcp' })} />
+      )}
+    </div>
   );
 }
 

@@ -12,7 +12,7 @@ import { Button } from '../components/ui/button';
 import { Card } from '../components/ui/card';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
-import { NewMcpServer } from './new-mcp-server';
+import { McpServerForm } from './mcp-server-form';
 
 export function McpPage() {
   const { may } = useLogin();
@@ -48,7 +48,7 @@ export function McpPage() {
           csv={{ path: '/v1/mcp-servers', query: { search: list.search } }}
         />
       </Card>
-      {isCreating && <NewMcpServer onClose={() => setCreating(false)} />}
+      {isCreating && <McpServerForm onClose={() => setCreating(false)} />}
     </Page>
   );
 }

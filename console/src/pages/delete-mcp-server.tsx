@@ -1,0 +1,41 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { listApiKeysOptions, listMcpServerCallsOptions } from '../api/@tanstack/react-query.gen';
+import { deleteMcpServer } from '../api/sdk.gen';
+import type { ApiKey, McpServer } from '../api/types.gen';
+import { Confirm } from '../components/confirm';
+import { fromNow } from '../lib/format';
+import { useLogin } from '../lib/login-context';
+
+interface DeleteMcpServerProps {
+  readonly server: McpServer;
+  readonly onClose: () => void;
+  readonly onDeleted: () => void;
+}
+
+export function DeleteMcpServer({ server, onClose, onDeleted }: DeleteMcpServerProps) {
+  const queries = useQueryClient();
+  const { may } = useLogin();
+  const keys = useQuery({ ...listApiKeysOptions({ query: { page_size: 100 } }), enabled: may('api_keys.list') });
+  const calls = useQuery(listMcpServerCallsOptions({ path: { ref: server.id }, query: { page_size: 1 } }));
+  const bound = (keys.data?.data ?? []).filter(({ allowed_mcp_servers: allowed }: ApiKey) =>
+    allowed?.includes(server.slug),
+  );
+  const last = calls.data?.data[0];
+  const remove = async (): Promise<void> => {
+    await deleteMcpServer({ path: { ref: server.id }, throwOnError: true });
+    onDeleted();
+    await queries.invalidateQueries();
+  };
+  return (
+    <Confirm title={`Delete ${server.name}`} action="Delete" onConfirm={remove} onClose={onClose}>
+      <p className="wrap-anywhere">
+        Clients that use {server.mcp_url} get an error. Its headers, tools and switches are removed here; the server
+        itself goes on.
+      </p>
+      {last !== undefined && <p>It was last called {fromNow(last.created_at)}.</p>}
+      {bound.length > 0 && (
+        <p className="wrap-anywhere">Keys that name it: {bound.map(({ name }) => name).join(', ')}.</p>
+      )}
+    </Confirm>
+  );
+}

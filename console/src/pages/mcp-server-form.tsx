@@ -1,0 +1,149 @@
+import { zodResolver } from '@hookform/resolvers/zod';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useForm } from 'react-hook-form';
+import { z } from 'zod';
+import { createMcpServer, testMcpServer, updateMcpServer } from '../api/sdk.gen';
+import type { McpServer, UpdateMcpServerData } from '../api/types.gen';
+import { FormFooter } from '../components/form-footer';
+import { Button } from '../components/ui/button';
+import { Dialog } from '../components/ui/dialog';
+import { Field, Input, Select } from '../components/ui/field';
+import { inWorkspace, WorkspaceField } from '../components/workspace-field';
+
+const METHODS = {
+  none: 'It does not',
+  claims_header: 'From a header with claims',
+  jwt_header: 'From a header with a signed token',
+  bearer: "From the user's own token",
+} as const;
+
+const schema = z.object({
+  name: z.string().min(1, 'A server needs a name.').max(255),
+  slug: z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9_-]*$/, 'Lower-case letters, digits, - and _.')
+    .or(z.literal('')),
+  url: z.url({ protocol: /^https?$/, message: 'Where does the server answer?' }),
+  method: z.enum(['none', 'claims_header', 'jwt_header', 'bearer']),
+  isEnabled: z.boolean(),
+  workspace: z.string(),
+});
+
+type Values = z.output<typeof schema>;
+
+interface McpServerFormProps {
+  /** Absent: a new one is made. */
+  readonly server?: McpServer;
+  readonly onClose: () => void;
+}
+
+/** Makes or changes a server, and calls it once. What the form does not show stays as it is. */
+export function McpServerForm({ server, onClose }: McpServerFormProps) {
+  const queries = useQueryClient();
+  const before = valuesOf(server);
+  const form = useForm({ resolver: zodResolver(schema), defaultValues: before });
+  const saved = useMutation({
+    mutationFn: async (values: Values) => {
+      const ref = server?.id ?? (await create(values));
+      if (server !== undefined) {
+        await updateMcpServer({ path: { ref }, body: changesOf(before, values), throwOnError: true });
+      }
+      return (await testMcpServer({ path: { ref }, body: {}, throwOnError: true })).data;
+    },
+    onSettled: () => queries.invalidateQueries(),
+  });
+  if (saved.isSuccess) {
+    const { ok, reason, error, tools } = saved.data;
+    return (
+      <Dialog title="The server is saved" onClose={onClose}>
+        {ok ? (
+          <p className="text-good">It answers, and has {tools ?? 0} tools.</p>
+        ) : (
+          <p className="text-bad">The test failed: {reason ?? error}</p>
+        )}
+        <footer className="flex justify-end">
+          <Button kind="main" onClick={onClose}>
+            Done
+          </Button>
+        </footer>
+      </Dialog>
+    );
+  }
+  const { errors } = form.formState;
+  return (
+    <Dialog title={server === undefined ? 'New MCP server' : `Change ${server.name}`} onClose={onClose}>
+      <form className="space-y-4" onSubmit={(event) => void form.handleSubmit((values) => saved.mutate(values))(event)}>
+        <div className="grid gap-4 sm:grid-cols-2">
+          <Field label="Name" error={errors.name?.message}>
+            {(tie) => <Input {...tie} {...form.register('name')} />}
+          </Field>
+          <Field label="Slug" error={errors.slug?.message} hint="Part of the address that clients use.">
+            {(tie) => <Input {...tie} {...form.register('slug')} disabled={server !== undefined} />}
+          </Field>
+        </div>
+        <Field
+          label="Address of the server"
+          error={errors.url?.message}
+          hint="Private addresses need the setting EGRESS_ALLOW."
+        >
+          {(tie) => <Input {...tie} {...form.register('url')} placeholder="https://mcp.example.com/mcp" />}
+        </Field>
+        <Field label="How the server learns who the user is">
+          {(tie) => (
+            <Select {...tie} {...form.register('method')}>
+              {Object.entries(METHODS).map(([method, words]) => (
+                <option key={method} value={method}>
+                  {words}
+                </option>
+              ))}
+            </Select>
+          )}
+        </Field>
+        {server === undefined ? (
+          <WorkspaceField input={form.register('workspace')} shared="All workspaces may use it" />
+        ) : (
+          <label className="flex items-center gap-2">
+            <input type="checkbox" className="size-4 shrink-0 accent-accent" {...form.register('isEnabled')} />
+            Clients may call it
+          </label>
+        )}
+        <FormFooter sent={saved} action="Save and test" onClose={onClose} />
+      </form>
+    </Dialog>
+  );
+}
+
+function valuesOf(server: McpServer | undefined): Values {
+  return {
+    name: server?.name ?? '',
+    slug: server?.slug ?? '',
+    url: server?.url ?? '',
+    method: server?.user_identity_forwarding?.method ?? 'none',
+    isEnabled: server?.enabled ?? true,
+    workspace: server?.workspace_id ?? '',
+  };
+}
+
+async function create({ name, slug, url, method, workspace }: Values): Promise<string> {
+  const { data } = await createMcpServer({
+    body: {
+      name,
+      url,
+      ...inWorkspace(workspace),
+      ...(slug !== '' && { slug }),
+      ...(method !== 'none' && { user_identity_forwarding: { method } }),
+    },
+    throwOnError: true,
+  });
+  return data.id;
+}
+
+/** Of the way to forward the user, a change of the method resets the rest. */
+function changesOf(before: Values, { name, url, method, isEnabled }: Values): UpdateMcpServerData['body'] {
+  return {
+    ...(name !== before.name && { name }),
+    ...(url !== before.url && { url }),
+    ...(method !== before.method && { user_identity_forwarding: method === 'none' ? null : { method } }),
+    ...(isEnabled !== before.isEnabled && { enabled: isEnabled }),
+  };
+}
