@@ -3,9 +3,10 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useForm } from 'react-hook-form';
 import { z } from 'zod';
 import { createMcpServer, testMcpServer, updateMcpServer } from '../api/sdk.gen';
-import type { McpServer, UpdateMcpServerData } from '../api/types.gen';
+import type { CreateMcpServerData, McpServer, UpdateMcpServerData } from '../api/types.gen';
 import { FormFooter } from '../components/form-footer';
-import { Button } from '../components/ui/button';
+import { SavedDialog } from '../components/saved-dialog';
+import { useIdempotency } from '../lib/idempotency';
 import { Dialog } from '../components/ui/dialog';
 import { Field, Input, Select } from '../components/ui/field';
 import { inWorkspace, WorkspaceField } from '../components/workspace-field';
@@ -40,11 +41,16 @@ interface McpServerFormProps {
 /** Makes or changes a server, and calls it once. What the form does not show stays as it is. */
 export function McpServerForm({ server, onClose }: McpServerFormProps) {
   const queries = useQueryClient();
+  const idempotency = useIdempotency();
   const before = valuesOf(server);
   const form = useForm({ resolver: zodResolver(schema), defaultValues: before });
+  const create = async (body: CreateMcpServerData['body']): Promise<string> => {
+    const { data } = await createMcpServer({ body, headers: idempotency(body), throwOnError: true });
+    return data.id;
+  };
   const saved = useMutation({
     mutationFn: async (values: Values) => {
-      const ref = server?.id ?? (await create(values));
+      const ref = server?.id ?? (await create(bodyOf(values)));
       if (server !== undefined) {
         await updateMcpServer({ path: { ref }, body: changesOf(before, values), throwOnError: true });
       }
@@ -55,18 +61,9 @@ export function McpServerForm({ server, onClose }: McpServerFormProps) {
   if (saved.isSuccess) {
     const { ok, reason, error, tools } = saved.data;
     return (
-      <Dialog title="The server is saved" onClose={onClose}>
-        {ok ? (
-          <p className="text-good">It answers, and has {tools ?? 0} tools.</p>
-        ) : (
-          <p className="text-bad">The test failed: {reason ?? error}</p>
-        )}
-        <footer className="flex justify-end">
-          <Button kind="main" onClick={onClose}>
-            Done
-          </Button>
-        </footer>
-      </Dialog>
+      <SavedDialog title="The server is saved" failure={ok ? undefined : (reason ?? error)} onClose={onClose}>
+        It answers, and has {tools ?? 0} tools.
+      </SavedDialog>
     );
   }
   const { errors } = form.formState;
@@ -124,18 +121,14 @@ function valuesOf(server: McpServer | undefined): Values {
   };
 }
 
-async function create({ name, slug, url, method, workspace }: Values): Promise<string> {
-  const { data } = await createMcpServer({
-    body: {
-      name,
-      url,
-      ...inWorkspace(workspace),
-      ...(slug !== '' && { slug }),
-      ...(method !== 'none' && { user_identity_forwarding: { method } }),
-    },
-    throwOnError: true,
-  });
-  return data.id;
+function bodyOf({ name, slug, url, method, workspace }: Values): CreateMcpServerData['body'] {
+  return {
+    name,
+    url,
+    ...inWorkspace(workspace),
+    ...(slug !== '' && { slug }),
+    ...(method !== 'none' && { user_identity_forwarding: { method } }),
+  };
 }
 
 /** Of the way to forward the user, a change of the method resets the rest. */

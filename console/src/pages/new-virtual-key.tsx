@@ -1,13 +1,13 @@
 import { zodResolver } from '@hookform/resolvers/zod';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useRef } from 'react';
 import { useForm } from 'react-hook-form';
 import { z } from 'zod';
 import { listSecretReferencesOptions } from '../api/@tanstack/react-query.gen';
 import { createVirtualKey, testVirtualKey } from '../api/sdk.gen';
 import type { Provider } from '../api/types.gen';
 import { FormFooter } from '../components/form-footer';
-import { Button } from '../components/ui/button';
+import { SavedDialog } from '../components/saved-dialog';
+import { useIdempotency } from '../lib/idempotency';
 import { Dialog } from '../components/ui/dialog';
 import { Field, Input, Select, TextArea } from '../components/ui/field';
 import { inWorkspace, WorkspaceField } from '../components/workspace-field';
@@ -78,8 +78,7 @@ type Values = z.output<typeof schema>;
 export function NewVirtualKey({ onClose }: { readonly onClose: () => void }) {
   const queries = useQueryClient();
   const { may } = useLogin();
-  // A retry after a failed test gets the answer of the first create, and makes no second key.
-  const sent = useRef({ text: '', idempotencyKey: '' });
+  const idempotency = useIdempotency();
   const mayRefer = may('secret_references.list') && may('secret_references.use');
   const references = useQuery({
     ...listSecretReferencesOptions({ query: { page_size: 100 } }),
@@ -111,29 +110,18 @@ export function NewVirtualKey({ onClose }: { readonly onClose: () => void }) {
         ...inWorkspace(values.workspace),
         ...credentialOf(values),
       };
-      const text = JSON.stringify(body);
-      if (text !== sent.current.text) sent.current = { text, idempotencyKey: randomKey() };
-      const headers = { 'Idempotency-Key': sent.current.idempotencyKey };
-      const { data } = await createVirtualKey({ body, headers, throwOnError: true });
+      const { data } = await createVirtualKey({ body, headers: idempotency(body), throwOnError: true });
       return (await testVirtualKey({ path: { ref: data.id }, body: {}, throwOnError: true })).data;
     },
     onSettled: () => queries.invalidateQueries(),
   });
   if (created.isSuccess) {
     const { ok, reason, provider_message: message, error } = created.data;
+    const failure = ok ? undefined : [reason, message ?? error].filter(Boolean).join(': ');
     return (
-      <Dialog title="The virtual key is saved" onClose={onClose}>
-        {ok ? (
-          <p className="text-good">The provider accepts the key.</p>
-        ) : (
-          <p className="text-bad">The test failed: {[reason, message ?? error].filter(Boolean).join(': ')}</p>
-        )}
-        <footer className="flex justify-end">
-          <Button kind="main" onClick={onClose}>
-            Done
-          </Button>
-        </footer>
-      </Dialog>
+      <SavedDialog title="The virtual key is saved" failure={failure} onClose={onClose}>
+        The provider accepts the key.
+      </SavedDialog>
     );
   }
   const { errors } = form.formState;
@@ -251,9 +239,4 @@ function credentialOf({ provider, key, reference, baseUrl, project, location }: 
 
 function asks(provider: string): Asked {
   return PROVIDERS.find(([id]) => id === provider)?.[2] ?? 'key only';
-}
-
-/** `crypto.randomUUID` is missing on pages without TLS. */
-function randomKey(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -3,7 +3,8 @@ import { useForm } from 'react-hook-form';
 import { createSecretReference, testSecretReference, updateSecretReference } from '../api/sdk.gen';
 import type { SecretReference } from '../api/types.gen';
 import { FormFooter } from '../components/form-footer';
-import { Button } from '../components/ui/button';
+import { SavedDialog } from '../components/saved-dialog';
+import { useIdempotency } from '../lib/idempotency';
 import { Dialog } from '../components/ui/dialog';
 import { Field, Input, Select } from '../components/ui/field';
 import { isManager, managerOf, NEW_MANAGERS, type NamedManager } from '../lib/secret-managers';
@@ -32,6 +33,7 @@ interface SecretReferenceFormProps {
 export function SecretReferenceForm({ reference, onClose }: SecretReferenceFormProps) {
   const queries = useQueryClient();
   const { caller } = useLogin();
+  const idempotency = useIdempotency();
   const form = useForm<Values>({ defaultValues: valuesOf(reference) });
   const saved = useMutation({
     mutationFn: async (values: Values) => {
@@ -45,7 +47,7 @@ export function SecretReferenceForm({ reference, onClose }: SecretReferenceFormP
         secret_version: version === '' ? null : version,
         ...(caller.workspace_id === null && isOtherChoice(workspaces, reference) && allowedOf(workspaces)),
       };
-      const ref = reference?.id ?? (await create({ ...fields, manager_type: manager }));
+      const ref = reference?.id ?? (await create({ ...fields, manager_type: manager }, idempotency));
       if (reference !== undefined) await updateSecretReference({ path: { ref }, body: fields, throwOnError: true });
       return (await testSecretReference({ path: { ref }, body: {}, throwOnError: true })).data;
     },
@@ -53,19 +55,11 @@ export function SecretReferenceForm({ reference, onClose }: SecretReferenceFormP
   });
   if (saved.isSuccess) {
     const { ok, error, reason } = saved.data;
+    const failure = ok ? undefined : [error, reason].filter(Boolean).join(', ');
     return (
-      <Dialog title="The secret reference is saved" onClose={onClose}>
-        {ok ? (
-          <p className="text-good">The secret can be read.</p>
-        ) : (
-          <p className="wrap-anywhere text-bad">The test failed: {[error, reason].filter(Boolean).join(', ')}</p>
-        )}
-        <footer className="flex justify-end">
-          <Button kind="main" onClick={onClose}>
-            Done
-          </Button>
-        </footer>
-      </Dialog>
+      <SavedDialog title="The secret reference is saved" failure={failure} onClose={onClose}>
+        The secret can be read.
+      </SavedDialog>
     );
   }
   const [manager, variant, workspaces] = form.watch(['manager', 'variant', 'workspaces']);
@@ -146,8 +140,11 @@ export function SecretReferenceForm({ reference, onClose }: SecretReferenceFormP
   );
 }
 
-async function create(body: Parameters<typeof createSecretReference>[0]['body']): Promise<string> {
-  return (await createSecretReference({ body, throwOnError: true })).data.id;
+async function create(
+  body: Parameters<typeof createSecretReference>[0]['body'],
+  idempotency: ReturnType<typeof useIdempotency>,
+): Promise<string> {
+  return (await createSecretReference({ body, headers: idempotency(body), throwOnError: true })).data.id;
 }
 
 function valuesOf(reference: SecretReference | undefined): Values {
