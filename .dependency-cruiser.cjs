@@ -19,7 +19,8 @@ const ROOMS = {
   rerank: 'gateway upstream telemetry',
   mcp: 'identity secret-references webhooks usage idempotency workspaces audit upstream sealing telemetry access database config',
   // usage for what limits count as tokens
-  'request-logs': 'usage workspaces telemetry access database config',
+  // upstream and sealing for the bodies of calls, audit for who reads them
+  'request-logs': 'usage workspaces audit upstream sealing telemetry access database config',
   // usage for its reports; what needs attention is read from the tables of many rooms, by SQL alone
   overview: 'usage access',
   // telemetry for the recent failures of the store
@@ -46,7 +47,8 @@ const ROOMS = {
   // audit and upstream for prices: an administrator sets them, and names a provider
   usage: 'idempotency workspaces audit upstream telemetry access database config',
   // 1
-  workspaces: 'idempotency audit access database',
+  // config for where bodies of calls can be kept
+  workspaces: 'idempotency audit access database config',
   audit: 'access database',
   // a repeated create returns the same answer
   idempotency: 'sealing telemetry access database',

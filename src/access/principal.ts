@@ -30,6 +30,8 @@ export interface Principal {
   readonly enforcedMetadata: Readonly<Record<string, string>>;
   /** Where the client and the key say nothing. */
   readonly defaultMetadata: Readonly<Record<string, string>>;
+  /** How its workspace keeps the bodies of calls; absent: it keeps none. */
+  readonly logBodies?: BodyLogging | undefined;
   readonly rateLimits: readonly RateLimit[];
   /** The MCP servers and tools of an API key; absent: all. */
   readonly mcpGrants?: McpGrants;
@@ -44,6 +46,15 @@ export interface Principal {
   readonly clientAddress?: string | undefined;
   /** Trace of the request in which the caller acts; absent where it is known apart from one. */
   readonly traceId?: string;
+}
+
+/** How a workspace keeps the bodies of calls beside their log. */
+export interface BodyLogging {
+  /** The share of the calls, over 0 up to 1. */
+  readonly sampleRate: number;
+  /** Of each body; the rest is left out. */
+  readonly maxBytes: number;
+  readonly retentionDays: number;
 }
 
 /** What the calls of an API key to providers may use. */

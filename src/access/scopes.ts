@@ -26,6 +26,8 @@ export const SCOPES = [
   'mcp.invoke',
   'usage.read',
   ...verbs('logs', ['read', 'list']),
+  // To read what the calls of others said.
+  'logs.bodies',
   'audit_logs.list',
 ] as const;
 

@@ -3,7 +3,7 @@ import { InjectRepository } from '@nestjs/typeorm';
 import type { Repository } from 'typeorm';
 import type { Principal } from '../access/principal.js';
 import { isScope } from '../access/scopes.js';
-import { WorkspacesService } from '../workspaces/workspaces.service.js';
+import { type CallSettings, WorkspacesService } from '../workspaces/workspaces.service.js';
 import { publicIdOf } from './api-key-format.js';
 import { ApiKeyHasher } from './api-key-hasher.js';
 import { ApiKeySecret } from './api-key-secret.entity.js';
@@ -51,10 +51,10 @@ export class ApiKeyStore {
   }
 
   private async answerOf(secret: ApiKeySecret, key: ApiKey): Promise<KeyAnswer> {
-    const defaults = await this.workspaces.defaultMetadata(key.organisationId, key.workspaceId);
+    const settings = await this.workspaces.callSettings(key.organisationId, key.workspaceId);
     const end = validUntil(secret, key);
     this.uses.note(key, end);
-    return { principal: toPrincipal(key, defaults), validUntil: end };
+    return { principal: toPrincipal(key, settings), validUntil: end };
   }
 }
 
@@ -63,7 +63,7 @@ function validUntil(secret: ApiKeySecret, key: ApiKey): number {
   return Math.min(secret.validUntil?.getTime() ?? Infinity, key.expiresAt?.getTime() ?? Infinity);
 }
 
-function toPrincipal(key: ApiKey, defaultMetadata: Readonly<Record<string, string>>): Principal {
+function toPrincipal(key: ApiKey, { defaultMetadata, logBodies }: CallSettings): Principal {
   return {
     kind: 'api_key',
     id: key.id,
@@ -74,6 +74,7 @@ function toPrincipal(key: ApiKey, defaultMetadata: Readonly<Record<string, strin
     user: key.user,
     enforcedMetadata: key.metadata,
     defaultMetadata,
+    logBodies,
     rateLimits: key.rateLimits,
     mcpGrants: { servers: key.allowedMcpServers, tools: key.allowedMcpTools },
     providerAccess: {

@@ -43,7 +43,7 @@ export class TenantGuard implements CanActivate {
       scopes: token.scopes,
       user: null,
       enforcedMetadata: {},
-      defaultMetadata: {},
+      ...(await this.workspaces.callSettings(organisationId, token.workspaceId ?? null)),
       rateLimits: [],
       expiresAt: null,
     };

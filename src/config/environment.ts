@@ -2,10 +2,11 @@ import { plainToInstance } from 'class-transformer';
 import { getMetadataStorage, IsIn, IsInt, IsString, Matches, Max, Min, validateSync } from 'class-validator';
 import { ToList, ToNumber } from '../common/validation/conversion.decorators.js';
 import { administratorProblems } from './administrator-settings.js';
-import { egressProblems, EgressSettings } from './egress-settings.js';
+import { egressProblems } from './egress-settings.js';
 import { readEnvironmentFile } from './environment-file.js';
 import { oauthProblems } from './identity-settings.js';
 import { redisProblems } from './redis-settings.js';
+import { requestLogProblems, RequestLogSettings } from './request-log-settings.js';
 import { awsIdentityProblems } from './secret-settings.js';
 import { serverProblems } from './server-settings.js';
 import { IsDatabaseUrl, IsWebAddress, OptionalSetting } from './setting.decorators.js';
@@ -16,7 +17,7 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
 const ENCRYPTION_KEY = /^(?:[0-9a-fA-F]{64}|[A-Za-z0-9+/_-]{43}=?)$/;
 
 /** Every setting of the gateway, with its rule and default. The only reader of the process environment. */
-export class AppConfig extends EgressSettings {
+export class AppConfig extends RequestLogSettings {
   /** Where API consumers reach the gateway, without `/v1`: told in the OpenAPI document. Absent: wherever that was read. */
   @OptionalSetting()
   @IsWebAddress()
@@ -215,13 +216,6 @@ export class AppConfig extends EgressSettings {
   @Max(3_660)
   readonly USAGE_LEDGER_DAYS?: number;
 
-  /** How many days the log of calls is kept. 0: calls are not logged in the database. */
-  @ToNumber()
-  @IsInt()
-  @Min(0)
-  @Max(3_660)
-  readonly REQUEST_LOG_DAYS: number = 30;
-
   /** Most groups of a usage limit in one period. A call that would make one more is refused. */
   @ToNumber()
   @IsInt()
@@ -282,6 +276,7 @@ function crossFieldProblems(config: AppConfig): readonly string[] {
     ...redisProblems(config),
     ...awsIdentityProblems(config),
     ...oauthProblems(config),
+    ...requestLogProblems(config),
     ...administratorProblems(config),
   ];
 }

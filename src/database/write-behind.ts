@@ -12,6 +12,8 @@ export interface WriteBehindOptions<Item, Row> {
   readonly onLoss: (count: number, cause?: unknown) => void;
   readonly maxBatch: number;
   readonly maxWaiting: number;
+  /** Of a row; with it, `maxWaiting` is the sum of these. Default: 1. */
+  readonly sizeOf?: (row: Row) => number;
   /** Longest wait for others to go with, where the database takes what it is given. */
   readonly gatherMs: number;
   /** Between a write that failed and the next. */
@@ -27,6 +29,8 @@ const MAX_PAUSE_AT_END_MS = 250;
 export class WriteBehind<Item, Row> {
   /** Oldest first. */
   private waiting: Row[] = [];
+  /** The sum of their sizes. */
+  private size = 0;
   /** Without room, since losses were last reported. */
   private lost = 0;
   /** Until the next run; there is none while one is in progress. */
@@ -39,17 +43,33 @@ export class WriteBehind<Item, Row> {
 
   constructor(private readonly options: WriteBehindOptions<Item, Row>) {}
 
-  add(item: Item): void {
+  /** False: there is no room for it. */
+  add(item: Item): boolean {
     const { prepare, maxBatch, maxWaiting, gatherMs, onLoss } = this.options;
-    if (this.isClosed) return onLoss(1);
-    if (this.waiting.length >= maxWaiting) {
-      this.lost += 1;
-      return;
+    if (this.isClosed) {
+      onLoss(1);
+      return false;
     }
-    this.waiting.push(prepare(item));
-    if (this.running !== undefined || this.isPutOff) return;
+    if (this.size >= maxWaiting) {
+      this.lost += 1;
+      return false;
+    }
+    const row = prepare(item);
+    this.waiting.push(row);
+    this.size += this.sizeOf(row);
+    if (this.running !== undefined || this.isPutOff) return true;
     if (this.waiting.length >= maxBatch) this.start('full batches');
     else this.timer ??= this.startIn(gatherMs);
+    return true;
+  }
+
+  private sizeOf(row: Row): number {
+    return this.options.sizeOf === undefined ? 1 : this.options.sizeOf(row);
+  }
+
+  /** The oldest ones. */
+  private drop(count: number): void {
+    for (const row of this.waiting.splice(0, count)) this.size -= this.sizeOf(row);
   }
 
   /** Writes what is waiting now. Never fails: what cannot be written is tried again later. */
@@ -72,7 +92,8 @@ export class WriteBehind<Item, Row> {
     cancel.abort();
     this.isClosed = true;
     clearTimeout(this.timer);
-    this.lost += this.waiting.splice(0).length;
+    this.lost += this.waiting.length;
+    this.drop(this.waiting.length);
     this.tellLoss();
   }
 
@@ -136,7 +157,7 @@ export class WriteBehind<Item, Row> {
       if (!this.isClosed) this.options.onLoss(rows.length, cause);
     }
     // They are the first ones still.
-    this.waiting.splice(0, rows.length);
+    this.drop(rows.length);
   }
 
   private tellLoss(): void {

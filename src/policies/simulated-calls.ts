@@ -63,7 +63,7 @@ export class SimulatedCalls {
     const { api_key, provider, endpoint } = foldNames(dto);
     const workspaceId = ref === undefined ? principal.workspaceId : (await this.workspaces.get(principal, ref)).id;
     const enforced = await this.enforcedMetadata(principal, api_key);
-    const defaults = await this.workspaces.defaultMetadata(principal.organisationId, workspaceId);
+    const { defaultMetadata: defaults } = await this.workspaces.callSettings(principal.organisationId, workspaceId);
     return {
       api_key,
       organisation_id: principal.organisationId,

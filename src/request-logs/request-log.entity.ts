@@ -1,6 +1,6 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
-/** One call of any kind: who called what, how it ended, and how long it took. No bodies. */
+/** One call of any kind: who called what, how it ended, and how long it took. Bodies are elsewhere (LoggedBodies). */
 @Entity('request_logs')
 @Index('ix_request_logs_organisation', ['organisationId', 'createdAt', 'id'])
 @Index('ix_request_logs_workspace', ['organisationId', 'workspaceId', 'createdAt', 'id'])
@@ -80,6 +80,10 @@ export class RequestLog {
 
   @Column({ name: 'upstream_attempts', type: 'integer', nullable: true })
   readonly upstreamAttempts!: number | null;
+
+  /** Until when the bodies are kept; null: they are not. */
+  @Column({ name: 'bodies_until', type: 'timestamptz', nullable: true })
+  readonly bodiesUntil!: Date | null;
 
   @Column({ name: 'trace_id', type: 'varchar', length: 128 })
   readonly traceId!: string;

@@ -9,7 +9,9 @@ import { GroupedInsert, type PreparedRow } from '../database/grouped-insert.js';
 import { WriteBehind } from '../database/write-behind.js';
 import { LOGGER, type Logger } from '../telemetry/logger.js';
 import { tokensOfJson } from '../usage/units.js';
+import { LoggedBodies } from './logged-bodies.js';
 import { RequestLog } from './request-log.entity.js';
+import type { CapturedBodies } from '../telemetry/body-capture.js';
 import type { EndedRequest } from '../telemetry/context.middleware.js';
 
 const SESSION = 'session';
@@ -24,21 +26,30 @@ const OWN = [
   'duration_ms',
   'upstream_ms',
   'first_token_ms',
+  'bodies_until',
   'metadata',
 ];
+
+/** A call, as it becomes a row. */
+interface EndedCall {
+  readonly request: EndedRequest;
+  readonly id: string;
+  readonly at: Date;
+  readonly bodiesUntil: Date | undefined;
+}
 
 /** Writes a row for each call that is over, after its answer. Rows are dropped while the database is away: calls do not wait. */
 @Injectable()
 export class RequestLogRecorder implements OnApplicationShutdown {
-  private readonly waiting: WriteBehind<EndedRequest, PreparedRow>;
+  private readonly waiting: WriteBehind<EndedCall, PreparedRow>;
 
   constructor(
     @Inject(DataSource) dataSource: DataSource,
-    clock: Clock,
+    private readonly clock: Clock,
+    private readonly bodies: LoggedBodies,
     private readonly config: AppConfig,
     @Inject(LOGGER) logger: Logger,
   ) {
-    const ownOf = (request: EndedRequest) => ownColumns(request, clock.now());
     const rows = new GroupedInsert(dataSource, dataSource.getMetadata(RequestLog), OWN, { isAlike, sharedOf, ownOf });
     this.waiting = new WriteBehind({
       prepare: rows.prepare,
@@ -60,11 +71,14 @@ export class RequestLogRecorder implements OnApplicationShutdown {
   }
 
   /** Requests of no known caller, or of no call, leave no row. */
-  readonly add = (request: EndedRequest): void => {
-    const { facts } = request;
-    const isCall = facts.virtual_key !== undefined || facts.provider !== undefined || facts.mcp_server !== undefined;
-    if (!isCall || facts.organisation_id === undefined || this.config.REQUEST_LOG_DAYS === 0) return;
-    this.waiting.add(request);
+  readonly add = (request: EndedRequest, bodies?: CapturedBodies): void => {
+    const { organisation_id: organisationId, virtual_key: virtualKey, provider, mcp_server: server } = request.facts;
+    const isCall = virtualKey !== undefined || provider !== undefined || server !== undefined;
+    if (!isCall || organisationId === undefined || this.config.REQUEST_LOG_DAYS === 0) return;
+    const at = this.clock.now();
+    const id = uuidv7(at);
+    const bodiesUntil = bodies === undefined ? undefined : this.bodies.keep({ organisationId, id }, bodies, at);
+    this.waiting.add({ request, id, at, bodiesUntil });
   };
 
   flush(): Promise<void> {
@@ -76,7 +90,7 @@ export class RequestLogRecorder implements OnApplicationShutdown {
   }
 }
 
-function isAlike(request: EndedRequest, before: EndedRequest): boolean {
+function isAlike({ request }: EndedCall, { request: before }: EndedCall): boolean {
   const { facts } = request;
   const { facts: others } = before;
   return (
@@ -98,7 +112,7 @@ function isAlike(request: EndedRequest, before: EndedRequest): boolean {
   );
 }
 
-function sharedOf({ facts, method, route, status }: EndedRequest) {
+function sharedOf({ request: { facts, method, route, status } }: EndedCall) {
   return {
     organisation_id: facts.organisation_id,
     workspace_id: facts.workspace_id ?? null,
@@ -119,10 +133,10 @@ function sharedOf({ facts, method, route, status }: EndedRequest) {
 }
 
 /** JSON leaves undefined ones out, and the database reads null: most calls lack half of them. */
-function ownColumns({ traceId, facts, durationMs, metadata }: EndedRequest, at: Date) {
+function ownOf({ request: { traceId, facts, durationMs, metadata }, id, at, bodiesUntil }: EndedCall) {
   const { [SESSION]: session } = metadata;
   return {
-    id: uuidv7(at),
+    id,
     created_at: at.getTime(),
     trace_id: toStorableText(traceId, 128),
     session: session === undefined ? undefined : toStorableText(session, 255),
@@ -131,6 +145,7 @@ function ownColumns({ traceId, facts, durationMs, metadata }: EndedRequest, at: 
     duration_ms: whole(durationMs),
     upstream_ms: whole(facts.upstream_ms),
     first_token_ms: whole(facts.first_token_ms),
+    bodies_until: bodiesUntil?.getTime(),
     metadata: storableTexts(metadata, 255),
   };
 }

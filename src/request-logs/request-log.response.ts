@@ -49,6 +49,8 @@ export class RequestLogResponse {
   readonly first_token_ms: number | null;
   /** How often the provider was called. */
   readonly upstream_attempts: number | null;
+  /** Until when `GET /v1/logs/{id}/bodies` has what was sent and answered, in Unix seconds; null: it is not kept. */
+  readonly bodies_until: number | null;
   /** Finds the call in the gateway's log, and in traces. */
   readonly trace_id: string;
   /** What the caller and its key say of the call. */
@@ -88,6 +90,7 @@ export function toRequestLogResponse(log: RequestLog): RequestLogResponse {
     upstream_ms: log.upstreamMs,
     first_token_ms: log.firstTokenMs,
     upstream_attempts: log.upstreamAttempts,
+    bodies_until: log.bodiesUntil === null ? null : toUnixSeconds(log.bodiesUntil),
     trace_id: log.traceId,
     metadata: log.metadata,
     created_at: toUnixSeconds(log.createdAt),

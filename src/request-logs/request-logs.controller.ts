@@ -5,6 +5,7 @@ import { RequireScope } from '../access/route-access.decorators.js';
 import { ManagementApi } from '../common/http/api-docs.decorators.js';
 import { toList } from '../common/pagination/list.js';
 import { RequestLogListQuery } from './dto/request-log-list.query.js';
+import { LoggedBodiesResponse, toLoggedBodiesResponse } from './logged-bodies.response.js';
 import { RequestLogListResponse, RequestLogResponse, toRequestLogResponse } from './request-log.response.js';
 import { RequestLogsService } from './request-logs.service.js';
 
@@ -28,5 +29,16 @@ export class RequestLogsController {
   @RequireScope('logs.read')
   async retrieveLog(@CurrentPrincipal() principal: Principal, @Param('id') id: string): Promise<RequestLogResponse> {
     return toRequestLogResponse(await this.logs.get(principal, id));
+  }
+
+  /** Returns what was sent and answered in one call, where its workspace keeps that. The audit log has who read it. */
+  @Get(':id/bodies')
+  @RequireScope('logs.bodies')
+  async retrieveLogBodies(
+    @CurrentPrincipal() principal: Principal,
+    @Param('id') id: string,
+  ): Promise<LoggedBodiesResponse> {
+    const { log, bodies } = await this.logs.bodiesOf(principal, id);
+    return toLoggedBodiesResponse(log, bodies);
   }
 }

@@ -3,6 +3,8 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { Between, type FindOperator, MoreThanOrEqual, type Repository } from 'typeorm';
 import type { Principal } from '../access/principal.js';
 import { tenantWhere } from '../access/tenant-where.js';
+import { auditRecords } from '../audit/audit-record.js';
+import { AuditService } from '../audit/audit.service.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { isUuid } from '../common/uuid.js';
 import { withoutUndefined } from '../common/without-undefined.js';
@@ -10,7 +12,11 @@ import { both, pageAndOrder, searched } from '../database/list-options.js';
 import { timeRange } from '../database/time-range.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import type { RequestLogListQuery } from './dto/request-log-list.query.js';
+import { LoggedBodies } from './logged-bodies.js';
+import type { PackedBodies } from './packed-bodies.js';
 import { RequestLog } from './request-log.entity.js';
+
+const entryOf = auditRecords<'read_bodies'>('logs', 'log');
 
 /** Reads the log of calls, always within one tenant. */
 @Injectable()
@@ -18,6 +24,8 @@ export class RequestLogsService {
   constructor(
     @InjectRepository(RequestLog) private readonly logs: Repository<RequestLog>,
     private readonly workspaces: WorkspacesService,
+    private readonly bodies: LoggedBodies,
+    private readonly audit: AuditService,
   ) {}
 
   async list(principal: Principal, query: RequestLogListQuery): Promise<[RequestLog[], number]> {
@@ -49,6 +57,18 @@ export class RequestLogsService {
     const log = isUuid(id) ? await this.logs.findOneBy({ ...tenantWhere(principal), id }) : null;
     if (log === null) throw new GatewayError('not_found');
     return log;
+  }
+
+  /** @throws GatewayError `not_found`, also where no bodies are kept; `store_unavailable` */
+  async bodiesOf(
+    principal: Principal,
+    id: string,
+  ): Promise<{ readonly log: RequestLog; readonly bodies: PackedBodies }> {
+    const log = await this.get(principal, id);
+    const bodies = log.bodiesUntil === null ? undefined : await this.bodies.read(log, log.bodiesUntil);
+    if (bodies === undefined) throw new GatewayError('not_found', { message: 'No bodies of this call are kept.' });
+    await this.audit.record(this.logs.manager, principal, entryOf('read_bodies', { ...log, name: log.route }, []));
+    return { log, bodies };
   }
 }
 

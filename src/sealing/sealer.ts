@@ -38,18 +38,23 @@ const TAG_BYTES = 16;
 export class Sealer {
   constructor(private readonly keys: KeyRing) {}
 
-  seal(plaintext: string, place: SealedPlace): string {
+  seal(plaintext: string | Buffer, place: SealedPlace): string {
     const dataKey = randomBytes(KEY_BYTES);
     const aad = toAad(place);
-    const body = encrypt(dataKey, Buffer.from(plaintext), aad);
+    const body = encrypt(dataKey, typeof plaintext === 'string' ? Buffer.from(plaintext) : plaintext, aad);
     return join(this.keys.current, encrypt(this.keys.current.bytes, dataKey, aad), body);
   }
 
   /** @throws SealError */
   open(sealed: string, place: SealedPlace): string {
+    return this.openBytes(sealed, place).toString();
+  }
+
+  /** @throws SealError */
+  openBytes(sealed: string, place: SealedPlace): Buffer {
     const { master, wrapped, body } = this.split(sealed);
     const aad = toAad(place);
-    return decrypt(decrypt(master.bytes, wrapped, aad), body, aad).toString();
+    return decrypt(decrypt(master.bytes, wrapped, aad), body, aad);
   }
 
   /** The same value wrapped by the current master key; undefined when it already is. */

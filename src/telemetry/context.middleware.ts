@@ -2,6 +2,7 @@ import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
 import { IDENTITY_HEADERS } from '../common/constants.js';
 import { HttpClientConnection, CLIENT_CLOSED_REQUEST } from '../common/http/client-connection.js';
+import type { CapturedBodies } from './body-capture.js';
 import { lineWriter, type Logger, type LineWriter } from './logger.js';
 import type { Metrics } from './metrics.js';
 import { RequestContext } from './request-context.js';
@@ -21,8 +22,8 @@ export interface EndedRequest {
   readonly metadata: Metadata;
 }
 
-/** Called once for each request, when it is over. Must not throw. */
-export type RequestSink = (request: EndedRequest) => void;
+/** Called once for each request, when it is over. Must not throw. @param bodies where the workspace keeps them */
+export type RequestSink = (request: EndedRequest, bodies: CapturedBodies | undefined) => void;
 
 /**
  * First middleware of every request: removes identity headers, reads and returns the trace id, opens the context, and
@@ -39,7 +40,7 @@ export function contextMiddleware(
     removeProtectedHeaders(request);
     const { trace, refusal } = traceOf(request);
     const span = tracing.startRequest(request.method, trace);
-    const context = new RequestContext(trace, new HttpClientConnection(response), span, refusal);
+    const context = new RequestContext(trace, new HttpClientConnection(response), span, refusal, response);
     request.context = context;
     writeTraceId(response, trace.traceId);
     recordAtEnd(request, response, context, write, metrics, sink);
@@ -142,7 +143,8 @@ function record(
   metrics.requestSeconds.observe({ route }, durationMs / 1000);
   write(levelOf(status, route, context.facts), membersOf(request, context, route, status, durationMs));
   const { facts, metadata, trace } = context;
-  sink?.({ traceId: trace.traceId, method: request.method, route, status, durationMs, facts, metadata });
+  const ended = { traceId: trace.traceId, method: request.method, route, status, durationMs, facts, metadata };
+  sink?.(ended, context.takeBodies(request));
   context.span?.end({
     method: request.method,
     scheme: request.protocol,

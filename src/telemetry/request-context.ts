@@ -1,7 +1,9 @@
+import type { ServerResponse } from 'node:http';
 import type { Request } from 'express';
-import type { Principal } from '../access/principal.js';
+import type { BodyLogging, Principal } from '../access/principal.js';
 import type { GatewayError } from '../common/errors/gateway.error.js';
 import type { ClientConnection } from '../common/http/client-connection.js';
+import { BodyCapture, type CapturedBodies } from './body-capture.js';
 import {
   type Metadata,
   toTraceparent,
@@ -28,6 +30,8 @@ interface UsedResource {
   readonly workspaceId: string | null;
   /** Default metadata of its workspace, for callers without a workspace. */
   readonly defaultMetadata: Metadata;
+  /** How that workspace keeps the bodies of calls, for the same callers. */
+  readonly logBodies?: BodyLogging | undefined;
 }
 
 /** The state of one request. */
@@ -35,6 +39,10 @@ export class RequestContext {
   readonly facts = new LogFields();
   /** The client's metadata, overridden by what the API key enforces. */
   metadata: Metadata;
+  /** Of the caller's workspace, until a resource is used. */
+  private logBodies: BodyLogging | undefined = undefined;
+  /** Undefined until it is decided; null: this call's are not kept. */
+  private capture: BodyCapture | null | undefined = undefined;
 
   constructor(
     /** Changed by `followTrace` only. */
@@ -44,6 +52,8 @@ export class RequestContext {
     readonly span?: RequestSpan,
     /** The error in the tracing headers, if any. */
     private readonly refusal?: GatewayError,
+    /** Absent: nothing is answered. */
+    private readonly response?: ServerResponse,
   ) {
     this.metadata = trace.metadata;
   }
@@ -76,6 +86,7 @@ export class RequestContext {
     facts.actor_type = principal.kind;
     facts.actor_id = principal.id;
     facts.user_id = principal.kind === 'mcp_user' ? principal.id : principal.user?.user_id;
+    this.logBodies = principal.logBodies;
     const { defaultMetadata, enforcedMetadata } = principal;
     // Most keys have no metadata, and the check costs less than merging three objects.
     if (isEmpty(defaultMetadata) && isEmpty(enforcedMetadata)) return;
@@ -97,9 +108,22 @@ export class RequestContext {
    * Notes the resource that the caller uses. A caller without a workspace acts in the workspace of the resource, whose
    * default metadata have the lowest priority.
    */
-  noteUse({ workspaceId, defaultMetadata }: UsedResource): void {
+  noteUse({ workspaceId, defaultMetadata, logBodies }: UsedResource): void {
     this.facts.workspace_id ??= workspaceId;
     if (!isEmpty(defaultMetadata)) this.metadata = { ...defaultMetadata, ...this.metadata };
+    const rules = this.logBodies ?? logBodies;
+    if (rules !== undefined) this.captureBodies(rules);
+  }
+
+  /** What the client sent and got, where the workspace keeps it. */
+  takeBodies(request: Request): CapturedBodies | undefined {
+    return this.capture?.take(request, request.rawBody);
+  }
+
+  /** Decided once: another target of a model route may take the call later. */
+  private captureBodies(rules: BodyLogging): void {
+    if (this.capture !== undefined || this.response === undefined) return;
+    this.capture = Math.random() < rules.sampleRate ? new BodyCapture(rules, this.response) : null;
   }
 }
 

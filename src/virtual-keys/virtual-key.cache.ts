@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
-import type { Principal } from '../access/principal.js';
+import type { BodyLogging, Principal } from '../access/principal.js';
 import { type MaybePromise, chain } from '../common/maybe-promise.js';
 import { LookupCache } from '../common/cache/lookup-cache.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
@@ -25,6 +25,8 @@ export interface UsableVirtualKey {
   readonly workspaceId: string | null;
   /** Of its workspace, for callers without one; the others bring their own. */
   readonly defaultMetadata: Readonly<Record<string, string>>;
+  /** How that workspace keeps the bodies of calls. */
+  readonly logBodies?: BodyLogging | undefined;
   readonly provider: Provider;
   readonly credential: Credential;
   /** Unix milliseconds; Infinity: never. */
@@ -119,13 +121,13 @@ export class VirtualKeyCache {
     if (row === undefined) return { found: undefined };
     const { id, organisationId, workspaceId, slug } = row;
     const provider = this.credentials.providerOf(row);
-    const defaultMetadata = await this.workspaces.defaultsFor(principal, row);
+    const { defaultMetadata, logBodies } = await this.workspaces.settingsFor(principal, row);
     try {
       const source = await this.credentials.sourceOf(row);
       const credential = await this.credentials.open(source);
       const expiresAt = row.expiresAt?.getTime() ?? Infinity;
       const reread = source.mappings.length === 0 ? undefined : source;
-      const known = { id, organisationId, slug, workspaceId, defaultMetadata };
+      const known = { id, organisationId, slug, workspaceId, defaultMetadata, logBodies };
       return { found: { ...known, provider, credential, expiresAt, source: reread } };
     } catch (error) {
       return { failure: asFailure(error) };

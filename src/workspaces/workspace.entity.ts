@@ -9,6 +9,7 @@ import {
   type Relation,
   UpdateDateColumn,
 } from 'typeorm';
+import type { BodyLogging } from '../access/principal.js';
 import { Organisation } from './organisation.entity.js';
 
 export interface WorkspaceDefaults {
@@ -41,6 +42,10 @@ export class Workspace {
   @Column({ type: 'jsonb', default: {} })
   defaults!: WorkspaceDefaults;
 
+  /** null: no bodies of calls are kept. */
+  @Column({ name: 'log_bodies', type: 'jsonb', nullable: true })
+  logBodies!: BodyLogging | null;
+
   @CreateDateColumn({ name: 'created_at', type: 'timestamptz' })
   readonly createdAt!: Date;
 
@@ -49,4 +54,10 @@ export class Workspace {
 }
 
 /** The workspace that every organisation begins with. */
-export const DEFAULT_WORKSPACE = { slug: 'default', name: 'Default', description: null, defaults: {} } as const;
+export const DEFAULT_WORKSPACE = {
+  slug: 'default',
+  name: 'Default',
+  description: null,
+  defaults: {},
+  logBodies: null,
+} as const;

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { type EntityManager, type FindOptionsWhere, In, type Repository } from 'typeorm';
-import type { Principal, Tenant } from '../access/principal.js';
+import type { BodyLogging, Principal, Tenant } from '../access/principal.js';
 import { refWhere } from '../access/tenant-where.js';
 import { type AuditedResource, auditRecords, namedFields } from '../audit/audit-record.js';
 import { AuditService } from '../audit/audit.service.js';
@@ -15,6 +15,7 @@ import { withoutUndefined } from '../common/without-undefined.js';
 import { both, pageAndOrder, searched } from '../database/list-options.js';
 import { withFreeSlug, insertRow, updateRow } from '../database/rows.js';
 import type { CreateWorkspaceDto, UpdateWorkspaceDto } from './dto/workspace.dto.js';
+import { AppConfig } from '../config/environment.js';
 import { findWorkspaceIds } from './find-workspace-ids.js';
 import { Organisation } from './organisation.entity.js';
 import { unknownWorkspace, workspaceInUse } from './workspace.errors.js';
@@ -22,25 +23,44 @@ import { Workspace } from './workspace.entity.js';
 import { toWorkspaceResponse } from './workspace.response.js';
 
 const entryOf = auditRecords<'create' | 'update' | 'delete'>('workspaces', 'workspace');
+const DEFAULT_MAX_BYTES = 64 * 1024;
+const DEFAULT_RETENTION_DAYS = 7;
 const FOR_CHANGE = { mode: 'pessimistic_write' } as const;
 
-type Metadata = Readonly<Record<string, string>>;
+/** What a workspace says of the calls in it. */
+export interface CallSettings {
+  /** Metadata for requests that bring none of that name. */
+  readonly defaultMetadata: Readonly<Record<string, string>>;
+  /** undefined: no bodies are kept. */
+  readonly logBodies: BodyLogging | undefined;
+}
+
+const NO_SETTINGS: CallSettings = { defaultMetadata: {}, logBodies: undefined };
 
 @Injectable()
 export class WorkspacesService {
   constructor(
     @InjectRepository(Workspace) private readonly workspaces: Repository<Workspace>,
     private readonly audit: AuditService,
+    private readonly config: AppConfig,
   ) {}
 
   async create(principal: Principal, dto: CreateWorkspaceDto): Promise<Workspace> {
     assertOrganisationLevel(principal);
     const { name, slug: wanted, description = null, defaults = {} } = dto;
+    const logBodies = this.bodyLoggingOf(dto) ?? null;
     return withFreeSlug(wanted, slugSource(name, 'workspace'), (slug) =>
       this.workspaces.manager.transaction(async (manager) => {
         const workspace = await insertRow(
           manager,
-          manager.create(Workspace, { organisationId: principal.organisationId, name, slug, description, defaults }),
+          manager.create(Workspace, {
+            organisationId: principal.organisationId,
+            name,
+            slug,
+            description,
+            defaults,
+            logBodies,
+          }),
         );
         await this.audit.record(
           manager,
@@ -141,21 +161,24 @@ export class WorkspacesService {
     return this.workspaces.manager.existsBy(Organisation, { id });
   }
 
-  /** Metadata that a workspace gives to requests that bring none of that name. */
-  async defaultMetadata(organisationId: string, workspaceId: string | null): Promise<Metadata> {
-    if (workspaceId === null) return {};
+  async callSettings(organisationId: string, workspaceId: string | null): Promise<CallSettings> {
+    if (workspaceId === null) return NO_SETTINGS;
     const workspace = await this.workspaces.findOneBy({ id: workspaceId, organisationId });
-    return workspace?.defaults.metadata ?? {};
+    if (workspace === null) return NO_SETTINGS;
+    const { defaults, logBodies } = workspace;
+    // The operator may have taken the store away since.
+    const isKept = logBodies !== null && this.config.REQUEST_LOG_BODIES !== undefined;
+    return { defaultMetadata: defaults.metadata ?? {}, logBodies: isKept ? logBodies : undefined };
   }
 
   /** The same of the workspace of a resource, for a caller without one: it acts in that. Nothing for the others. */
-  async defaultsFor(caller: Tenant | undefined, { organisationId, workspaceId }: Tenant): Promise<Metadata> {
-    return (caller?.workspaceId ?? null) === null ? this.defaultMetadata(organisationId, workspaceId) : {};
+  async settingsFor(caller: Tenant | undefined, { organisationId, workspaceId }: Tenant): Promise<CallSettings> {
+    return (caller?.workspaceId ?? null) === null ? this.callSettings(organisationId, workspaceId) : NO_SETTINGS;
   }
 
   async update(principal: Principal, ref: string, dto: UpdateWorkspaceDto): Promise<Workspace> {
     const { name, description, defaults } = dto;
-    const changes = withoutUndefined({ name, description, defaults });
+    const changes = withoutUndefined({ name, description, defaults, logBodies: this.bodyLoggingOf(dto) });
     return this.workspaces.manager.transaction(async (manager) => {
       const workspace = await find(manager, principal, ref, FOR_CHANGE);
       assertFixedFields(fixedFieldsOf(dto), toWorkspaceResponse(workspace));
@@ -166,6 +189,22 @@ export class WorkspacesService {
       }
       return saved;
     });
+  }
+
+  /** undefined: the body does not name it. @throws GatewayError `validation_failed` where bodies cannot be kept, or not for so long */
+  private bodyLoggingOf({ log_bodies: wanted }: UpdateWorkspaceDto): BodyLogging | null | undefined {
+    if (wanted === undefined || wanted === null) return wanted;
+    const { REQUEST_LOG_BODIES: place, REQUEST_LOG_DAYS: days } = this.config;
+    if (place === undefined) throw invalidField('log_bodies', 'needs a store: the operator sets REQUEST_LOG_BODIES');
+    const { sample_rate: sampleRate = 1, max_bytes: maxBytes = DEFAULT_MAX_BYTES, retention_days: given } = wanted;
+    const retentionDays = given ?? Math.min(DEFAULT_RETENTION_DAYS, days);
+    if (retentionDays > days) {
+      throw invalidField(
+        'log_bodies.retention_days',
+        `must not be greater than ${days}, the days that the log is kept`,
+      );
+    }
+    return { sampleRate, maxBytes, retentionDays };
   }
 
   /** @throws GatewayError `conflict` while keys, webhooks, MCP servers, model routes or active policies belong to the workspace */

@@ -49,6 +49,8 @@ export class McpAccessGuard implements CanActivate {
       call.leave();
       this.calls.recordFailure(call, error);
       throw error;
+    } finally {
+      call.request.rawBody = call.body;
     }
   }
 

@@ -99,8 +99,8 @@ export class McpServerDirectory {
     if (row === undefined || another !== undefined) return AMBIGUOUS;
     // Only the chosen server is opened: a secret that does not decrypt must not block other servers.
     const rules = await this.tools.rulesOf(row);
-    const defaultMetadata = await this.workspaces.defaultsFor(tenant, row);
-    const server = await this.definitions.openForUse(row, { defaultMetadata, ...rules });
+    const settings = await this.workspaces.settingsFor(tenant, row);
+    const server = await this.definitions.openForUse(row, { ...settings, ...rules });
     return { server, isAmbiguous: false };
   }
 }

@@ -1,3 +1,4 @@
+import type { BodyLogging } from '../../access/principal.js';
 import type {
   McpServerIdentity,
   Freshness,
@@ -27,6 +28,8 @@ export interface UsableMcpServer {
   readonly workspaceId: string | null;
   /** Of its workspace, for callers without one; the others bring their own. */
   readonly defaultMetadata: Readonly<Record<string, string>>;
+  /** How that workspace keeps the bodies of calls. */
+  readonly logBodies?: BodyLogging | undefined;
   readonly slug: string;
   readonly url: URL;
   readonly transport: McpTransport;
@@ -52,12 +55,15 @@ export interface AcceptedTool {
 }
 
 /** What a server has besides its own row. */
-export type McpServerSurroundings = Pick<UsableMcpServer, 'defaultMetadata' | 'disabledTools' | 'acceptedTools'>;
+export type McpServerSurroundings = Pick<
+  UsableMcpServer,
+  'defaultMetadata' | 'logBodies' | 'disabledTools' | 'acceptedTools'
+>;
 
 export function toUsableMcpServer(
   row: McpServer,
   settings: OpenSettings,
-  { defaultMetadata, disabledTools, acceptedTools }: McpServerSurroundings,
+  { defaultMetadata, logBodies, disabledTools, acceptedTools }: McpServerSurroundings,
   mapped: MappedSecrets,
 ): UsableMcpServer {
   const { id, organisationId, workspaceId, slug } = row;
@@ -66,6 +72,7 @@ export function toUsableMcpServer(
     organisationId,
     workspaceId,
     defaultMetadata,
+    logBodies,
     slug,
     url: new URL(settings.url),
     transport: settings.transport,

@@ -24,8 +24,8 @@ export class McpToolCallOpener {
     const row = await this.trial.get(principal, ref);
     if (!mayUseServer(principal.mcpGrants, row)) throw noSuchServer('not among allowed_mcp_servers');
     if (!row.enabled) throw new GatewayError('conflict', { message: 'The MCP server is disabled.' });
-    const defaultMetadata = await this.workspaces.defaultsFor(principal, row);
-    const rules = { defaultMetadata, ...(await this.tools.rulesOf(row)) };
+    const settings = await this.workspaces.settingsFor(principal, row);
+    const rules = { ...settings, ...(await this.tools.rulesOf(row)) };
     const { server, caller, identity } = await this.trial.open(principal, row, request, rules);
     const context = contextOf(request);
     context.noteUse(server);

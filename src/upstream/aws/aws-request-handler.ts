@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { HttpResponse, type HttpHandler, type HttpRequest } from '@smithy/protocol-http';
 import { upstreamMethod } from '../egress/lone-sender.js';
 import {
@@ -15,8 +16,7 @@ const OWN_HEADERS = ['host', 'content-length'];
 const NOT_TOLD = ['retry-after', 'x-amz-retry-after'];
 
 /**
- * Sends what the AWS SDK has signed through `send`, and so by the gateway's egress rules and limits. For protocols that put
- * everything into headers and body.
+ * Sends what the AWS SDK has signed through `send`, and so by the gateway's egress rules and limits. Bodies are in memory.
  */
 export function awsRequestHandler(send: (request: UpstreamRequest) => Promise<UpstreamAnswer>): HttpHandler {
   return {
@@ -31,14 +31,21 @@ export function awsRequestHandler(send: (request: UpstreamRequest) => Promise<Up
 
 function toUpstreamRequest(request: HttpRequest): UpstreamRequest {
   const { protocol, hostname, port, path, query } = request;
-  if (Object.keys(query).length > 0) throw new TypeError('calls to AWS are made without a query');
   const named = Object.entries(request.headers).map(([name, value]) => [name.toLowerCase(), value] as const);
   return {
     method: upstreamMethod(request.method),
-    url: new URL(`${protocol}//${hostname}${port === undefined ? '' : `:${port}`}${path}`),
+    url: new URL(`${protocol}//${hostname}${port === undefined ? '' : `:${port}`}${path}${queryOf(query)}`),
     headers: Object.fromEntries(named.filter(([name]) => !OWN_HEADERS.includes(name))),
     body: bodyOf(request),
   };
+}
+
+function queryOf(query: HttpRequest['query']): string {
+  const pairs = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    for (const text of [value ?? ''].flat()) pairs.append(name, text);
+  }
+  return pairs.size === 0 ? '' : `?${pairs.toString()}`;
 }
 
 function bodyOf(request: HttpRequest): Buffer | undefined {
@@ -55,7 +62,8 @@ function toHttpResponse({ status, headers, body }: UpstreamAnswer): HttpResponse
   return new HttpResponse({
     statusCode: status,
     headers: Object.fromEntries(told.map(([name, value]) => [name, String(value)])),
-    body: new Uint8Array(body),
+    // The SDK's client of S3 takes nothing but a stream.
+    body: Readable.from([body]),
   });
 }
 

@@ -1,4 +1,4 @@
-import { IsString, IsUUID, Length, MaxLength } from 'class-validator';
+import { IsInt, IsNumber, IsString, IsUUID, Length, Max, MaxLength, Min } from 'class-validator';
 import { Nested } from '../../common/validation/bounded-fields.js';
 import { ReadOnlyFields } from '../../common/validation/fixed-fields.decorator.js';
 import { IsMetadata } from '../../common/validation/is-metadata.decorator.js';
@@ -11,6 +11,30 @@ export class WorkspaceDefaultsDto {
   @Optional()
   @IsMetadata()
   readonly metadata?: Record<string, string>;
+}
+
+/** Which bodies of calls are kept beside the log. */
+export class BodyLoggingDto {
+  /** The share of the calls whose bodies are kept, over 0 up to 1. Default: 1. */
+  @Optional()
+  @IsNumber()
+  @Min(0.0001)
+  @Max(1)
+  readonly sample_rate?: number;
+
+  /** Of each body; the rest is left out. Default: 65536. */
+  @Optional()
+  @IsInt()
+  @Min(1_024)
+  @Max(1024 * 1024)
+  readonly max_bytes?: number;
+
+  /** At most as long as the log itself is kept (`REQUEST_LOG_DAYS`). Default: 7. */
+  @Optional()
+  @IsInt()
+  @Min(1)
+  @Max(3_660)
+  readonly retention_days?: number;
 }
 
 export class CreateWorkspaceDto {
@@ -36,6 +60,11 @@ export class CreateWorkspaceDto {
   @Nested(() => WorkspaceDefaultsDto)
   readonly defaults?: WorkspaceDefaultsDto;
 
+  /** Keeps the bodies of calls: sealed, apart from the database, for callers with the scope `logs.bodies`. null: none are kept. */
+  @OptionalOrNull()
+  @Nested(() => BodyLoggingDto)
+  readonly log_bodies?: BodyLoggingDto | null;
+
   /** Required with an administrator's token; with an API key it can only be the key's own. */
   @Optional()
   @IsUUID()
@@ -60,6 +89,11 @@ export class UpdateWorkspaceDto {
   @Optional()
   @Nested(() => WorkspaceDefaultsDto)
   readonly defaults?: WorkspaceDefaultsDto;
+
+  /** Keeps the bodies of calls: sealed, apart from the database, for callers with the scope `logs.bodies`. null: none are kept. */
+  @OptionalOrNull()
+  @Nested(() => BodyLoggingDto)
+  readonly log_bodies?: BodyLoggingDto | null;
 
   /** Required with an administrator's token that grants several organisations. */
   @Optional()
