@@ -68,6 +68,7 @@ const OPERATIONS = [
   'GET /v1/mcp-servers/{ref}/calls',
   'GET /v1/audit-logs',
   'GET /v1/logs',
+  'GET /v1/logs/{id}/bodies',
 ];
 
 export default defineConfig({

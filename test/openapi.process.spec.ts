@@ -24,6 +24,7 @@ const FRACTIONS = [
   'priority',
   'relevance_score',
   'reserved',
+  'sample_rate',
   'temperature',
   'top_p',
   'used_share',
@@ -448,6 +449,7 @@ function undocumentedError(operation: Operation, answer: Answer): string | undef
 /** Values for the parameters of a path: the resource of its collection, and the first item that belongs to it. */
 async function refsFor(path: string, made: unknown): Promise<readonly unknown[]> {
   if (path === '/v1/logs/{id}') return [await loggedCall()];
+  if (path === '/v1/logs/{id}/bodies') return [await callWithBodies()];
   const nested = /^[^{]*\{\w+\}\/[^{]*(?=\/\{)/.exec(path)?.[0];
   if (nested === undefined) return [made];
   // Usage has entities only after usage was recorded.
@@ -461,6 +463,23 @@ async function loggedCall(): Promise<unknown> {
   await client.post('/v1/rerank', { model: 'bm25', query: 'a', documents: ['a'] }, PROVIDER_HEADERS);
   let found: unknown;
   await eventually(async () => (found = (await client.list('/v1/logs'))[0]?.['id']) !== undefined);
+  return found;
+}
+
+/** Of a workspace that keeps them. */
+async function callWithBodies(): Promise<unknown> {
+  expect((await client.patch('/v1/workspaces/default', { log_bodies: {} })).status).toBe(200);
+  const scopes = ['completions.write'];
+  const key = await client.createKey({ level: 'workspace', workspace_id: 'default', scopes });
+  const asked = { model: 'bm25', query: 'a', documents: ['a'] };
+  expect((await key.client.post('/v1/rerank', asked, PROVIDER_HEADERS)).status).toBe(200);
+  let found = '';
+  await eventually(async () => {
+    const [logged] = await client.list(`/v1/logs?actor_id=${key.id}`);
+    if (logged === undefined) return false;
+    found = readString(logged['id'], 'id');
+    return (await client.get(`/v1/logs/${found}/bodies`)).status === 200;
+  });
   return found;
 }
 

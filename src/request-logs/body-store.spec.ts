@@ -84,7 +84,7 @@ describe('a folder', () => {
   it('is readable by its owner alone, and leaves other files alone', async () => {
     const path = await folder();
     const store = storeFor({ REQUEST_LOG_BODIES: path });
-    await writeFile(join(path, 'README'), 'of somebody else');
+    await writeFile(join(path, 'README'), 'of another program');
     await store.put(key('2026-11-29'), 'sealed');
     expect(await store.days()).toEqual(['2026-11-29']);
     const place = join(path, '2026-11-29', B);
@@ -104,8 +104,8 @@ describe('a folder', () => {
 describe('a bucket', () => {
   it('has objects below its prefix', async () => {
     const server = await s3();
-    server.objects.set('of/calls/README', 'of somebody else');
-    server.objects.set('2026-11-01/x/y', 'of somebody else');
+    server.objects.set('of/calls/README', 'of another program');
+    server.objects.set('2026-11-01/x/y', 'of another program');
     const store = storeFor(server.settings);
     await store.put(key('2026-11-29'), 'sealed');
     expect(server.objects.get(`of/calls/2026-11-29/${B}/${A}`)).toBe('sealed');

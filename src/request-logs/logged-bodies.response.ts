@@ -4,12 +4,13 @@ import type { RequestLog } from './request-log.entity.js';
 export class LoggedBodyResponse {
   /** The header `content-type`; null: there was none. */
   readonly content_type: string | null;
-  /** Of the whole body, in bytes, as it was sent. */
-  readonly size: number;
-  /** Whether `content` is its beginning only. */
+  /** Length of the whole body, as it was sent. */
+  readonly bytes: number;
+  /** Whether `content` is the beginning only. */
   readonly truncated: boolean;
   /** How `content` is written: `base64` where the body is not text. */
   readonly encoding: BodyEncoding;
+  /** The body, or its beginning. */
   readonly content: string;
 }
 

@@ -17,7 +17,7 @@ describe('packed bodies', () => {
   it('has text as it came, and null for what was not there', async () => {
     expect(await packedAs(body(Buffer.from('ä ✓')))).toEqual({
       request: null,
-      response: { content_type: 'text/plain', size: 6, truncated: false, encoding: 'utf-8', content: 'ä ✓' },
+      response: { content_type: 'text/plain', bytes: 6, truncated: false, encoding: 'utf-8', content: 'ä ✓' },
     });
     expect(await packedAs(undefined)).toEqual({ request: null, response: null });
   });
@@ -31,13 +31,13 @@ describe('packed bodies', () => {
   it('leaves out a character that the cut goes through', async () => {
     const whole = Buffer.from('1234567✓');
     const { response } = await packedAs(body(whole.subarray(0, 8), { size: whole.length }));
-    expect(response).toMatchObject({ truncated: true, size: 10, encoding: 'utf-8', content: '1234567' });
+    expect(response).toMatchObject({ truncated: true, bytes: 10, encoding: 'utf-8', content: '1234567' });
   });
 
   it('decodes a whole compressed body, and cuts it to the same length', async () => {
     const bytes = gzipSync('0123456789');
     const { response } = await packedAs(body(bytes, { contentEncoding: 'gzip' }));
-    expect(response).toMatchObject({ size: bytes.length, truncated: true, encoding: 'utf-8', content: '01234567' });
+    expect(response).toMatchObject({ bytes: bytes.length, truncated: true, encoding: 'utf-8', content: '01234567' });
   });
 
   it.each<[string, Partial<CapturedBody>]>([

@@ -9,7 +9,7 @@ import type { CapturedBodies, CapturedBody } from '../telemetry/body-capture.js'
 /** A body, or its beginning. */
 export interface LoggedBody {
   readonly content_type: string | null;
-  readonly size: number;
+  readonly bytes: number;
   readonly truncated: boolean;
   readonly encoding: BodyEncoding;
   readonly content: string;
@@ -53,7 +53,7 @@ async function readable(body: CapturedBody, maxBytes: number): Promise<LoggedBod
   const text = textIn(kept, kept.length < bytes.length || body.bytes.length < body.size);
   return {
     content_type: body.contentType ?? null,
-    size: body.size,
+    bytes: body.size,
     truncated: body.bytes.length < body.size || kept.length < bytes.length,
     encoding: text === undefined ? 'base64' : 'utf-8',
     content: text ?? kept.toString('base64'),
@@ -81,7 +81,7 @@ function bodyIn(value: unknown): LoggedBody | null {
   if (!isObject(value)) return null;
   return {
     content_type: stringOrUndefined(value['content_type']) ?? null,
-    size: readNumber(value['size'], 'size'),
+    bytes: readNumber(value['bytes'], 'bytes'),
     truncated: value['truncated'] === true,
     encoding: encodingOf(value),
     content: readString(value['content'], 'content'),

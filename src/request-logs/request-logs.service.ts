@@ -67,7 +67,11 @@ export class RequestLogsService {
     const log = await this.get(principal, id);
     const bodies = log.bodiesUntil === null ? undefined : await this.bodies.read(log, log.bodiesUntil);
     if (bodies === undefined) throw new GatewayError('not_found', { message: 'No bodies of this call are kept.' });
-    await this.audit.record(this.logs.manager, principal, entryOf('read_bodies', { ...log, name: log.route }, []));
+    await this.audit.record(
+      this.logs.manager,
+      principal,
+      entryOf('read_bodies', { id: log.id, workspaceId: log.workspaceId, name: log.route }, []),
+    );
     return { log, bodies };
   }
 }

@@ -33,14 +33,15 @@ export class BodyCapture {
   constructor(rules: BodyLogging, response: ServerResponse) {
     this.#rules = rules;
     this.#response = response;
-    const { write, end } = response;
+    const write = response.write.bind(response);
+    const end = response.end.bind(response);
     response.write = (chunk: unknown, ...rest: readonly unknown[]): boolean => {
       this.#note(chunk, rest[0]);
-      return Reflect.apply(write, response, [chunk, ...rest]) === true;
+      return Reflect.apply(write, undefined, [chunk, ...rest]) === true;
     };
     response.end = (...given: readonly unknown[]) => {
       this.#note(given[0], given[1]);
-      Reflect.apply(end, response, given);
+      Reflect.apply(end, undefined, given);
       return response;
     };
   }
@@ -78,7 +79,7 @@ export class BodyCapture {
   }
 }
 
-/** Undefined for what is no part of the body: a callback, or nothing. */
+/** Undefined for what does not belong to the body: a callback, or nothing. */
 function bytesOf(chunk: unknown, encoding: unknown): Uint8Array | undefined {
   if (chunk instanceof Uint8Array) return chunk;
   if (typeof chunk !== 'string') return undefined;

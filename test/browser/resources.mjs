@@ -34,6 +34,45 @@ export const resources = [
     },
   },
   {
+    title: 'A workspace keeps what its calls say once its form says so, and only callers with the scope see it',
+    run: async ({ tabs, browser, page: address, adminKey, ask, call, keyWith, providerUrl }) => {
+      await ask('/v1/workspaces', { name: 'Debugging', slug: 'debugging' });
+      const config = { base_url: providerUrl };
+      await ask('/v1/virtual-keys', { name: 'Debugged', slug: 'debugged', provider: 'openai-compatible', config });
+      const page = await logIn(tabs, `${address}/settings?view=workspaces`, adminKey);
+      await page.getByRole('button', { name: 'Change Debugging' }).click();
+      await page.getByLabel('Keep what calls send and get').check();
+      await page.getByLabel('Days').fill('31');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('must not be greater than 30').waitFor();
+      await page.getByLabel('Days').fill('3');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      const rules = { sample_rate: 1, max_bytes: 65_536, retention_days: 3 };
+      assert.deepEqual((await ask('/v1/workspaces/debugging')).log_bodies, rules);
+
+      const inWorkspace = { level: 'workspace', workspace_id: 'debugging', scopes: ['completions.write'] };
+      const { key } = await ask('/v1/api-keys', { name: 'debugged application', ...inWorkspace });
+      const messages = [{ role: 'user', content: 'Why is the sky blue?' }];
+      assert.equal((await call(key, { model: '@debugged/sky', messages })).status, 200);
+      const details = async (tab) => {
+        await tab.goto(`${address}/calls?search=sky`);
+        await tab.getByRole('button', { name: /^Show/ }).first().click();
+        return tab.getByRole('dialog');
+      };
+      const dialog = await details(page);
+      await dialog.getByRole('button', { name: 'Show what was sent and answered' }).click();
+      await dialog.getByLabel('Sent', { exact: true }).getByText('Why is the sky blue?').waitFor();
+      await dialog.getByLabel('Answered', { exact: true }).getByText('chat.completion').waitFor();
+
+      const others = await browser.newContext();
+      const other = await details(await logIn(others, address, await keyWith(['logs.list'])));
+      await other.getByText('Trace').waitFor();
+      assert.equal(await other.getByRole('button', { name: 'Show what was sent' }).count(), 0);
+      await others.close();
+    },
+  },
+  {
     title: 'Members are shown beside the groups that give roles, and an administrator logs one out',
     run: async ({ tabs, browser, page: address, adminKey, nextUser }) => {
       nextUser({ sub: 'olga', groups: ['owners'] });

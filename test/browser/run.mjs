@@ -91,6 +91,7 @@ async function runOn(database, cases) {
     EGRESS_ALLOW: '127.0.0.1',
     PORT: String(port),
     DATA_DIR: dataDir,
+    REQUEST_LOG_BODIES: path.join(dataDir, 'bodies'),
     ...logins.settings(publicUrl, ROLES),
     ...database,
   };

@@ -40,11 +40,13 @@ export const VIEWS = [
   view('playground', 'playground'),
   view('calls', 'calls'),
   view('call', 'calls', (page) => page.getByRole('button', { name: /^Show/ }).first().click()),
+  view('call-bodies', 'calls?search=gpt-4.1-mini', showBodies),
   view('audit', 'audit'),
   view('audit-entry', 'audit', press('Show virtual_keys.create')),
   view('settings', 'settings'),
   view('workspaces', 'settings?view=workspaces'),
   view('change-workspace', 'settings?view=workspaces', press(`Change ${LONG}`)),
+  view('bodies-of-workspace', 'settings?view=workspaces', openBodyLog),
   view('new-workspace', 'settings?view=workspaces', press('New workspace')),
   view('delete-workspace', 'settings?view=workspaces', answered('Delete Default', 'belong to it')),
   view('members', 'settings?view=members'),
@@ -70,6 +72,17 @@ async function callTool(page) {
   await page.getByLabel('priority').selectOption('high');
   await press('Call the tool')(page);
   await page.getByText(/^created/).waitFor();
+}
+
+async function showBodies(page) {
+  await page.getByRole('button', { name: /^Show/ }).first().click();
+  await press('Show what was sent and answered')(page);
+  await page.getByLabel('Answered', { exact: true }).waitFor();
+}
+
+async function openBodyLog(page) {
+  await press(`Change ${LONG}`)(page);
+  await page.getByLabel('Keep what calls send and get').check();
 }
 
 /** What the views show, with names that are too long. */
@@ -117,14 +130,12 @@ export async function fillViews({ ask, toolsUrl, providerUrl, call }) {
   await limit(`${LONG} limit`, 'long-limit', { conditions: [{ key: 'model', value: LONG }], enforcement: 'monitor' });
   await limit('Tokens of each application', 'used-limit', { periodic_reset: 'monthly' });
   await ask('/v1/webhooks', { url: `https://hooks.example.com/${LONG}`, events: ['*'] });
-  const scopes = ['completions.write'];
-  const { key } = await ask('/v1/api-keys', {
-    name: `${LONG} key`,
-    level: 'organisation',
-    scopes,
-    default_virtual_key: 'long-vk',
-  });
-  for (const model of ['gpt-4o-mini', 'gpt-4o', 'unknown', 'gpt-4.1-mini']) await call(key, { model });
+  const of = { scopes: ['completions.write'], default_virtual_key: 'long-vk' };
+  const { key } = await ask('/v1/api-keys', { name: `${LONG} key`, level: 'organisation', ...of });
+  for (const model of ['gpt-4o-mini', 'gpt-4o', 'unknown']) await call(key, { model });
+  await ask('/v1/workspaces', { name: 'Kept', slug: 'kept', log_bodies: {} });
+  const kept = await ask('/v1/api-keys', { name: 'kept', level: 'workspace', workspace_id: 'kept', ...of });
+  await call(kept.key, { model: 'gpt-4.1-mini', messages: [{ role: 'user', content: LONG.repeat(3) }] });
 }
 
 /** Opens a view in a tab that is logged in; one that is behind a page that is open already, from there. */

@@ -28,7 +28,9 @@ export async function startDocumentedGateway(
     database === undefined
       ? { DATA_DIR: join(folder, 'data') }
       : { DATABASE_URL: database.url, TOLLGATE_ENCRYPTION_KEY: ENCRYPTION_KEY };
-  const gateway = new GatewayProcess({ ...settings, ...place, TOLLGATE_ADMIN_KEY: ADMIN_KEY }, folder);
+  const REQUEST_LOG_BODIES = join(folder, 'bodies');
+  const own = { REQUEST_LOG_BODIES, TOLLGATE_ADMIN_KEY: ADMIN_KEY };
+  const gateway = new GatewayProcess({ ...settings, ...place, ...own }, folder);
   const url = await gateway.url();
   const client = new GatewayClient(url);
   const document = new ApiDocument(JSON.parse((await client.get('/docs/openapi.json')).text));

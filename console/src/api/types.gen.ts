@@ -1179,6 +1179,45 @@ export type OverviewLatency = {
     p95_ms: number;
 };
 
+export type LoggedBodies = {
+    /**
+     * Of the call.
+     */
+    id: string;
+    object: 'log.bodies';
+    /**
+     * What the client sent; null: it sent nothing, or a file.
+     */
+    request: LoggedBody | null;
+    /**
+     * What it got; null: nothing.
+     */
+    response: LoggedBody | null;
+};
+
+export type LoggedBody = {
+    /**
+     * The header `content-type`; null: there was none.
+     */
+    content_type: string | null;
+    /**
+     * Length of the whole body, as it was sent.
+     */
+    bytes: number;
+    /**
+     * Whether `content` is the beginning only.
+     */
+    truncated: boolean;
+    /**
+     * How `content` is written: `base64` where the body is not text.
+     */
+    encoding: 'utf-8' | 'base64';
+    /**
+     * The body, or its beginning.
+     */
+    content: string;
+};
+
 export type RequestLogList = {
     object: 'list';
     data: Array<RequestLog>;
@@ -1274,6 +1313,10 @@ export type RequestLog = {
      * How often the provider was called.
      */
     upstream_attempts: number | null;
+    /**
+     * Until when `GET /v1/logs/{id}/bodies` has what was sent and answered, in Unix seconds; null: it is not kept.
+     */
+    bodies_until: number | null;
     /**
      * Finds the call in the gateway's log, and in traces.
      */
@@ -1860,7 +1903,7 @@ export type RotateApiKeyRequest = {
 /**
  * Permissions; none that the caller lacks.
  */
-export type Scope = 'workspaces.create' | 'workspaces.read' | 'workspaces.update' | 'workspaces.delete' | 'workspaces.list' | 'api_keys.create' | 'api_keys.read' | 'api_keys.update' | 'api_keys.delete' | 'api_keys.list' | 'identities.assert' | 'virtual_keys.create' | 'virtual_keys.read' | 'virtual_keys.update' | 'virtual_keys.delete' | 'virtual_keys.list' | 'model_routes.create' | 'model_routes.read' | 'model_routes.update' | 'model_routes.delete' | 'model_routes.list' | 'secret_references.create' | 'secret_references.read' | 'secret_references.update' | 'secret_references.delete' | 'secret_references.list' | 'secret_references.use' | 'webhooks.create' | 'webhooks.read' | 'webhooks.update' | 'webhooks.delete' | 'webhooks.list' | 'policies.create' | 'policies.read' | 'policies.update' | 'policies.delete' | 'policies.list' | 'prices.create' | 'prices.read' | 'prices.list' | 'completions.write' | 'batches.create' | 'batches.read' | 'batches.update' | 'batches.delete' | 'batches.list' | 'fine_tuning.create' | 'fine_tuning.read' | 'fine_tuning.update' | 'fine_tuning.list' | 'threads.create' | 'threads.read' | 'threads.update' | 'threads.delete' | 'threads.list' | 'mcp_servers.create' | 'mcp_servers.read' | 'mcp_servers.update' | 'mcp_servers.delete' | 'mcp_servers.list' | 'mcp.invoke' | 'usage.read' | 'logs.read' | 'logs.list' | 'audit_logs.list';
+export type Scope = 'workspaces.create' | 'workspaces.read' | 'workspaces.update' | 'workspaces.delete' | 'workspaces.list' | 'api_keys.create' | 'api_keys.read' | 'api_keys.update' | 'api_keys.delete' | 'api_keys.list' | 'identities.assert' | 'virtual_keys.create' | 'virtual_keys.read' | 'virtual_keys.update' | 'virtual_keys.delete' | 'virtual_keys.list' | 'model_routes.create' | 'model_routes.read' | 'model_routes.update' | 'model_routes.delete' | 'model_routes.list' | 'secret_references.create' | 'secret_references.read' | 'secret_references.update' | 'secret_references.delete' | 'secret_references.list' | 'secret_references.use' | 'webhooks.create' | 'webhooks.read' | 'webhooks.update' | 'webhooks.delete' | 'webhooks.list' | 'policies.create' | 'policies.read' | 'policies.update' | 'policies.delete' | 'policies.list' | 'prices.create' | 'prices.read' | 'prices.list' | 'completions.write' | 'batches.create' | 'batches.read' | 'batches.update' | 'batches.delete' | 'batches.list' | 'fine_tuning.create' | 'fine_tuning.read' | 'fine_tuning.update' | 'fine_tuning.list' | 'threads.create' | 'threads.read' | 'threads.update' | 'threads.delete' | 'threads.list' | 'mcp_servers.create' | 'mcp_servers.read' | 'mcp_servers.update' | 'mcp_servers.delete' | 'mcp_servers.list' | 'mcp.invoke' | 'usage.read' | 'logs.read' | 'logs.list' | 'logs.bodies' | 'audit_logs.list';
 
 export type ApiKeyList = {
     object: 'list';
@@ -2844,6 +2887,10 @@ export type UpdateWorkspaceRequest = {
     description?: string | null;
     defaults?: WorkspaceDefaultsInput;
     /**
+     * Keeps the bodies of calls: sealed, apart from the database, for callers with the scope `logs.bodies`. null: none are kept.
+     */
+    log_bodies?: BodyLoggingInput | null;
+    /**
      * Required with an administrator's token that grants several organisations.
      */
     organisation_id?: string;
@@ -2869,6 +2916,21 @@ export type UpdateWorkspaceRequest = {
     updated_at?: number;
 };
 
+export type BodyLoggingInput = {
+    /**
+     * The share of the calls whose bodies are kept, over 0 up to 1. Default: 1.
+     */
+    sample_rate?: number;
+    /**
+     * Of each body; the rest is left out. Default: 65536.
+     */
+    max_bytes?: number;
+    /**
+     * At most as long as the log itself is kept (`REQUEST_LOG_DAYS`). Default: 7.
+     */
+    retention_days?: number;
+};
+
 export type WorkspaceDefaultsInput = {
     /**
      * Metadata of every request of the workspace, unless the request or its key says otherwise.
@@ -2882,6 +2944,21 @@ export type WorkspaceList = {
     object: 'list';
     data: Array<Workspace>;
     total: number;
+};
+
+export type BodyLogging = {
+    /**
+     * The share of the calls whose bodies are kept: 1 for all.
+     */
+    sample_rate: number;
+    /**
+     * Of each body; the rest is left out.
+     */
+    max_bytes: number;
+    /**
+     * How long they are kept.
+     */
+    retention_days: number;
 };
 
 export type WorkspaceDefaults = {
@@ -2902,6 +2979,10 @@ export type Workspace = {
     description: string | null;
     defaults: WorkspaceDefaults;
     /**
+     * Which bodies of calls are kept beside the log; null: none.
+     */
+    log_bodies: BodyLogging | null;
+    /**
      * Unix seconds.
      */
     created_at: number;
@@ -2919,6 +3000,10 @@ export type CreateWorkspaceRequest = {
     slug?: string;
     description?: string | null;
     defaults?: WorkspaceDefaultsInput;
+    /**
+     * Keeps the bodies of calls: sealed, apart from the database, for callers with the scope `logs.bodies`. null: none are kept.
+     */
+    log_bodies?: BodyLoggingInput | null;
     /**
      * Required with an administrator's token; with an API key it can only be the key's own.
      */
@@ -6521,7 +6606,7 @@ export type ListApiKeysData = {
         /**
          * Only keys that have this scope.
          */
-        scope?: 'workspaces.create' | 'workspaces.read' | 'workspaces.update' | 'workspaces.delete' | 'workspaces.list' | 'api_keys.create' | 'api_keys.read' | 'api_keys.update' | 'api_keys.delete' | 'api_keys.list' | 'identities.assert' | 'virtual_keys.create' | 'virtual_keys.read' | 'virtual_keys.update' | 'virtual_keys.delete' | 'virtual_keys.list' | 'model_routes.create' | 'model_routes.read' | 'model_routes.update' | 'model_routes.delete' | 'model_routes.list' | 'secret_references.create' | 'secret_references.read' | 'secret_references.update' | 'secret_references.delete' | 'secret_references.list' | 'secret_references.use' | 'webhooks.create' | 'webhooks.read' | 'webhooks.update' | 'webhooks.delete' | 'webhooks.list' | 'policies.create' | 'policies.read' | 'policies.update' | 'policies.delete' | 'policies.list' | 'prices.create' | 'prices.read' | 'prices.list' | 'completions.write' | 'batches.create' | 'batches.read' | 'batches.update' | 'batches.delete' | 'batches.list' | 'fine_tuning.create' | 'fine_tuning.read' | 'fine_tuning.update' | 'fine_tuning.list' | 'threads.create' | 'threads.read' | 'threads.update' | 'threads.delete' | 'threads.list' | 'mcp_servers.create' | 'mcp_servers.read' | 'mcp_servers.update' | 'mcp_servers.delete' | 'mcp_servers.list' | 'mcp.invoke' | 'usage.read' | 'logs.read' | 'logs.list' | 'audit_logs.list';
+        scope?: 'workspaces.create' | 'workspaces.read' | 'workspaces.update' | 'workspaces.delete' | 'workspaces.list' | 'api_keys.create' | 'api_keys.read' | 'api_keys.update' | 'api_keys.delete' | 'api_keys.list' | 'identities.assert' | 'virtual_keys.create' | 'virtual_keys.read' | 'virtual_keys.update' | 'virtual_keys.delete' | 'virtual_keys.list' | 'model_routes.create' | 'model_routes.read' | 'model_routes.update' | 'model_routes.delete' | 'model_routes.list' | 'secret_references.create' | 'secret_references.read' | 'secret_references.update' | 'secret_references.delete' | 'secret_references.list' | 'secret_references.use' | 'webhooks.create' | 'webhooks.read' | 'webhooks.update' | 'webhooks.delete' | 'webhooks.list' | 'policies.create' | 'policies.read' | 'policies.update' | 'policies.delete' | 'policies.list' | 'prices.create' | 'prices.read' | 'prices.list' | 'completions.write' | 'batches.create' | 'batches.read' | 'batches.update' | 'batches.delete' | 'batches.list' | 'fine_tuning.create' | 'fine_tuning.read' | 'fine_tuning.update' | 'fine_tuning.list' | 'threads.create' | 'threads.read' | 'threads.update' | 'threads.delete' | 'threads.list' | 'mcp_servers.create' | 'mcp_servers.read' | 'mcp_servers.update' | 'mcp_servers.delete' | 'mcp_servers.list' | 'mcp.invoke' | 'usage.read' | 'logs.read' | 'logs.list' | 'logs.bodies' | 'audit_logs.list';
         /**
          * Only those that are `active`, or only those that are `expired`.
          */
@@ -7908,6 +7993,72 @@ export type ListLogsResponses = {
 };
 
 export type ListLogsResponse = ListLogsResponses[keyof ListLogsResponses];
+
+export type RetrieveLogBodiesData = {
+    body?: never;
+    path: {
+        /**
+         * The id of the log.
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * The organisation to act in. Needed only with an administrator's token that grants several. A body may name it instead.
+         */
+        organisation_id?: string;
+    };
+    url: '/v1/logs/{id}/bodies';
+};
+
+export type RetrieveLogBodiesErrors = {
+    /**
+     * - `validation_failed`: The request is not valid.
+     */
+    400: ErrorResponse;
+    /**
+     * - `api_key_invalid`: The gateway API key is missing or not valid.
+     * - `token_invalid`: The bearer token is not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * - `permission_denied`: The caller lacks a permission that this operation needs.
+     * - `tenant_mismatch`: The request names an organisation or workspace that the caller does not act for.
+     */
+    403: ErrorResponse;
+    /**
+     * - `not_found`: The resource does not exist.
+     */
+    404: ErrorResponse;
+    /**
+     * - `rate_limited`: The API key has reached its request rate limit.
+     */
+    429: ErrorResponse;
+    /**
+     * - `internal_error`: The gateway failed to handle the request.
+     */
+    500: ErrorResponse;
+    /**
+     * - `identity_provider_unavailable`: The identity provider could not be reached.
+     */
+    502: ErrorResponse;
+    /**
+     * - `store_unavailable`: A store that the gateway depends on is not available.
+     */
+    503: ErrorResponse;
+    /**
+     * Any other error. The description of this document lists all codes.
+     */
+    default: ErrorResponse;
+};
+
+export type RetrieveLogBodiesError = RetrieveLogBodiesErrors[keyof RetrieveLogBodiesErrors];
+
+export type RetrieveLogBodiesResponses = {
+    200: LoggedBodies;
+};
+
+export type RetrieveLogBodiesResponse = RetrieveLogBodiesResponses[keyof RetrieveLogBodiesResponses];
 
 export type RetrieveOverviewData = {
     body?: never;

@@ -1,12 +1,15 @@
 import type { RequestLog } from '../api/types.gen';
 import { Dialog } from '../components/ui/dialog';
 import { dateTime, dollars, whole } from '../lib/format';
+import { useLogin } from '../lib/login-context';
 import { useNames } from '../lib/names';
 import { providerName } from '../lib/providers';
+import { CallBodies } from './call-bodies';
 
 /** All that the log keeps of a call. */
 export function CallDetails({ call, onClose }: { readonly call: RequestLog; readonly onClose: () => void }) {
   const nameIds = useNames();
+  const { may } = useLogin();
   const metadata = Object.entries(call.metadata).map(([name, value]) => `${name}=${value}`);
   const facts: readonly (readonly [string, string | null])[] = [
     ['Ended', dateTime(call.created_at)],
@@ -43,6 +46,7 @@ export function CallDetails({ call, onClose }: { readonly call: RequestLog; read
             ),
         )}
       </dl>
+      {may('logs.bodies') && <CallBodies call={call} />}
     </Dialog>
   );
 }

@@ -38,7 +38,10 @@ export function CallsPage() {
     placeholderData: (previous) => previous,
   });
   return (
-    <Page title="Calls" intro="Calls of models, jobs and MCP servers, newest first. Prompts and answers are not kept.">
+    <Page
+      title="Calls"
+      intro="Calls of models, jobs and MCP servers, newest first. Prompts and answers are kept where the workspace wants it."
+    >
       <ListTools list={list} label="Status" value={list.status ?? ''} options={CHOICES} />
       <Card>
         <Table

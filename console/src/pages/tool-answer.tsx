@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'react';
 import type { McpToolCall } from '../api/types.gen';
+import { Code } from '../components/code';
 import { Badge, type Tone } from '../components/ui/badge';
 import { whole } from '../lib/format';
 
@@ -47,16 +48,4 @@ export function ToolAnswer({ answer, traceId }: { readonly answer: McpToolCall; 
 function Part({ part }: { readonly part: Readonly<Record<string, unknown>> }) {
   if (part['type'] === 'text' && typeof part['text'] === 'string') return <Code label="Text" text={part['text']} />;
   return <Code label={`Part of type ${String(part['type'])}`} text={JSON.stringify(part, null, 2)} />;
-}
-
-function Code({ label, text }: { readonly label: string; readonly text: string }) {
-  return (
-    <pre
-      tabIndex={0}
-      aria-label={label}
-      className="max-h-80 overflow-auto rounded-md bg-raised p-3 font-mono text-xs wrap-anywhere whitespace-pre-wrap"
-    >
-      {text}
-    </pre>
-  );
 }

@@ -1,13 +1,14 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { Controller, useForm } from 'react-hook-form';
+import { Controller, useForm, useWatch } from 'react-hook-form';
 import { createWorkspace, updateWorkspace } from '../api/sdk.gen';
 import type { Workspace } from '../api/types.gen';
 import { FormFooter } from '../components/form-footer';
 import { Dialog } from '../components/ui/dialog';
 import { Field, Input, TextArea } from '../components/ui/field';
+import { BodyLogFields, bodyLogRules, type BodyLogValues, bodyLogValues } from './body-log-fields';
 import { MetadataFields, type Pair } from './metadata-fields';
 
-interface Values {
+interface Values extends BodyLogValues {
   readonly name: string;
   readonly slug: string;
   readonly description: string;
@@ -29,15 +30,19 @@ export function WorkspaceForm({ workspace, onClose }: WorkspaceFormProps) {
       slug: '',
       description: workspace?.description ?? '',
       metadata: Object.entries(workspace?.defaults.metadata ?? {}),
+      ...bodyLogValues(workspace?.log_bodies ?? null),
     },
   });
+  const keepsBodies = useWatch({ control: form.control, name: 'keepsBodies' });
   const hadNone = Object.keys(workspace?.defaults.metadata ?? {}).length === 0;
   const saved = useMutation({
-    mutationFn: async ({ name, slug, description, metadata }: Values): Promise<unknown> => {
+    mutationFn: async (values: Values): Promise<unknown> => {
+      const { name, slug, description, metadata } = values;
       const pairs = metadata.map(([key, value]): Pair => [key.trim(), value]).filter(([key]) => key !== '');
       const body = {
         name: name.trim(),
         description: description.trim() === '' ? null : description.trim(),
+        log_bodies: bodyLogRules(values),
         ...(hadNone && pairs.length === 0 ? {} : { defaults: { metadata: Object.fromEntries(pairs) } }),
       };
       if (workspace !== undefined) return updateWorkspace({ path: { ref: workspace.id }, body, throwOnError: true });
@@ -77,6 +82,7 @@ export function WorkspaceForm({ workspace, onClose }: WorkspaceFormProps) {
             />
           )}
         />
+        <BodyLogFields register={form.register} isOn={keepsBodies} />
         <FormFooter sent={saved} action={workspace === undefined ? 'Create workspace' : 'Save'} onClose={onClose} />
       </form>
     </Dialog>

@@ -264,7 +264,7 @@ export const ERROR_CODES = {
     type: 'api_error',
     source: 'gateway',
     message: 'A store that the gateway depends on is not available.',
-    when: 'The database, or the Redis that counts rate limits, cannot be reached or takes no writes (a standby, a full Redis), or a lock could not be obtained in time. Calls under a usage-limit policy are refused then. Others continue as long as their key is cached: 5 seconds when the whole database is away. Also an MCP call that arrives while the gateway shuts down.',
+    when: 'The database, or the Redis that counts rate limits, cannot be reached or takes no writes (a standby, a full Redis), or a lock could not be obtained in time. Calls under a usage-limit policy are refused then. Others continue as long as their key is cached: 5 seconds when the whole database is away. Also an MCP call that arrives while the gateway shuts down, and a read of logged bodies while their folder or bucket does not answer.',
   },
   draining: {
     status: 503,
