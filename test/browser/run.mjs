@@ -13,9 +13,11 @@ import chromiumPackage from '@sparticuz/chromium';
 import { chromium } from 'playwright-core';
 import { attacks } from './attacks.mjs';
 import { features } from './features.mjs';
+import { foreignPages } from './foreign-pages.mjs';
 import { guide } from './guide.mjs';
 import { logins as loginCases } from './logins.mjs';
 import { outages } from './outages.mjs';
+import { startPageServer } from './page-server.mjs';
 import { pages } from './pages.mjs';
 import { resources } from './resources.mjs';
 import { firstPage, longLists } from './speed.mjs';
@@ -51,11 +53,21 @@ let failed = 0;
 let browser;
 const provider = await startScriptedProvider();
 const tools = await startFormServer();
+const origins = await startPageServer(root);
 try {
   await buildConsoleIfStale();
   const executablePath = SYSTEM_BROWSERS.find(existsSync) ?? (await chromiumPackage.executablePath());
   browser = await chromium.launch({ executablePath, args: ARGUMENTS });
-  const cases = [...stories, ...loginCases, ...features, ...resources, ...attacks, ...pages, ...outages];
+  const cases = [
+    ...stories,
+    ...loginCases,
+    ...features,
+    ...foreignPages,
+    ...resources,
+    ...attacks,
+    ...pages,
+    ...outages,
+  ];
   const all = [...firstPage, ...cases, ...longLists];
   await runOn({}, GUIDE === undefined ? all : guide);
   if (DATABASE_URL !== undefined && GUIDE === undefined) await onServer();
@@ -66,6 +78,7 @@ try {
 await browser?.close();
 provider.close();
 await tools.close();
+origins.close();
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);
 
@@ -92,6 +105,7 @@ async function runOn(database, cases) {
     PORT: String(port),
     DATA_DIR: dataDir,
     REQUEST_LOG_BODIES: path.join(dataDir, 'bodies'),
+    CORS_ORIGINS: origins.friend,
     ...logins.settings(publicUrl, ROLES),
     ...database,
   };
@@ -112,7 +126,13 @@ async function runOn(database, cases) {
       for (const [statement, values] of statements) await source.query(statement, values);
       await source.destroy();
     };
-    const context = { ...(await prepare({ adminKey, ...started })), nextUser: logins.nextUser, restart, query };
+    const context = {
+      ...(await prepare({ adminKey, ...started })),
+      nextUser: logins.nextUser,
+      restart,
+      query,
+      origins,
+    };
     const chosen = new RegExp(ONLY);
     const inTabs = cases
       .filter(({ title }) => chosen.test(title))
