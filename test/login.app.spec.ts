@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { scopesOf } from '../src/access/roles.js';
 import { SCOPES } from '../src/access/scopes.js';
 import { readString } from '../src/common/json/read.js';
+import { RequestLogRecorder } from '../src/request-logs/request-log.recorder.js';
 import { GatewayClient } from './support/gateway-client.js';
 import { startIdentityProvider, type IdentityProvider } from './support/identity-provider.js';
 import { type LoginProvider, startLoginProvider } from './support/login-provider.js';
@@ -146,6 +147,24 @@ describe('a log-in at the identity provider', () => {
     ]);
     const elsewhere = await loggedIn('?organisation=other');
     expect(await elsewhere.client.read('/v1/me')).toMatchObject({ organisation: { slug: 'other' } });
+  });
+
+  it('gives the tool calls of a person the metadata of their workspace', async () => {
+    const defaults = { metadata: { team: 'finders' } };
+    expect((await acme.client.patch('/v1/workspaces/search', { defaults })).status).toBe(200);
+    await acme.client.create('/v1/mcp-servers', {
+      name: 'Away',
+      slug: 'away',
+      url: 'http://127.0.0.1:1/mcp',
+      workspace_id: 'search',
+    });
+    provider.nextUser({ sub: 'mem', groups: ['team@search'] });
+    const { client } = await loggedIn();
+    expect((await client.post('/v1/mcp-servers/away/tools/t/call', {})).status).toBe(502);
+    await gateway.app.get(RequestLogRecorder, { strict: false }).flush();
+    expect((await acme.client.list('/v1/logs?mcp_server=away')).map(({ metadata }) => metadata)).toEqual([
+      { team: 'finders' },
+    ]);
   });
 
   it.each([

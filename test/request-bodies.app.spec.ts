@@ -259,8 +259,10 @@ describe('bodies of calls', () => {
     const app = await startTestApp({}, true);
     try {
       const other = new GatewayClient(app.url);
-      const refused = await other.patch('/v1/workspaces/default', { log_bodies: {} });
+      const refused = await other.patch('/v1/workspaces/default', { log_bodies: { retention_days: 1 } });
       expect(refusalOf(refused)).toMatchObject({ status: 400, param: 'log_bodies' });
+      const stored = await other.read('/v1/workspaces/default');
+      expect((await other.put('/v1/workspaces/default', stored)).status).toBe(200);
       const before = s3.objects.size;
       gateway.provider.replyWith(json(ANSWER));
       await other.post('/v1/chat/completions', CHAT, { 'x-gateway-virtual-key': slug });

@@ -43,7 +43,7 @@ export class TenantGuard implements CanActivate {
       scopes: token.scopes,
       user: null,
       enforcedMetadata: {},
-      ...(await this.workspaces.callSettings(organisationId, token.workspaceId ?? null)),
+      defaultMetadata: {},
       rateLimits: [],
       expiresAt: null,
     };

@@ -14,6 +14,7 @@ import { foldId, isUuid } from '../common/uuid.js';
 import { withoutUndefined } from '../common/without-undefined.js';
 import { both, pageAndOrder, searched } from '../database/list-options.js';
 import { withFreeSlug, insertRow, updateRow } from '../database/rows.js';
+import { bodyLoggingOf } from './body-logging.js';
 import type { CreateWorkspaceDto, UpdateWorkspaceDto } from './dto/workspace.dto.js';
 import { AppConfig } from '../config/environment.js';
 import { findWorkspaceIds } from './find-workspace-ids.js';
@@ -23,8 +24,6 @@ import { Workspace } from './workspace.entity.js';
 import { toWorkspaceResponse } from './workspace.response.js';
 
 const entryOf = auditRecords<'create' | 'update' | 'delete'>('workspaces', 'workspace');
-const DEFAULT_MAX_BYTES = 64 * 1024;
-const DEFAULT_RETENTION_DAYS = 7;
 const FOR_CHANGE = { mode: 'pessimistic_write' } as const;
 
 /** What a workspace says of the calls in it. */
@@ -48,7 +47,7 @@ export class WorkspacesService {
   async create(principal: Principal, dto: CreateWorkspaceDto): Promise<Workspace> {
     assertOrganisationLevel(principal);
     const { name, slug: wanted, description = null, defaults = {} } = dto;
-    const logBodies = this.bodyLoggingOf(dto) ?? null;
+    const logBodies = bodyLoggingOf(dto, this.config) ?? null;
     return withFreeSlug(wanted, slugSource(name, 'workspace'), (slug) =>
       this.workspaces.manager.transaction(async (manager) => {
         const workspace = await insertRow(
@@ -178,10 +177,11 @@ export class WorkspacesService {
 
   async update(principal: Principal, ref: string, dto: UpdateWorkspaceDto): Promise<Workspace> {
     const { name, description, defaults } = dto;
-    const changes = withoutUndefined({ name, description, defaults, logBodies: this.bodyLoggingOf(dto) });
     return this.workspaces.manager.transaction(async (manager) => {
       const workspace = await find(manager, principal, ref, FOR_CHANGE);
       assertFixedFields(fixedFieldsOf(dto), toWorkspaceResponse(workspace));
+      const logBodies = bodyLoggingOf(dto, this.config, workspace.logBodies);
+      const changes = withoutUndefined({ name, description, defaults, logBodies });
       const saved = await updateRow(manager, workspace, changes);
       if (saved !== workspace) {
         const snapshots = { before: toWorkspaceResponse(workspace), after: toWorkspaceResponse(saved) };
@@ -189,22 +189,6 @@ export class WorkspacesService {
       }
       return saved;
     });
-  }
-
-  /** undefined: the body does not name it. @throws GatewayError `validation_failed` where bodies cannot be kept, or not for so long */
-  private bodyLoggingOf({ log_bodies: wanted }: UpdateWorkspaceDto): BodyLogging | null | undefined {
-    if (wanted === undefined || wanted === null) return wanted;
-    const { REQUEST_LOG_BODIES: place, REQUEST_LOG_DAYS: days } = this.config;
-    if (place === undefined) throw invalidField('log_bodies', 'needs a store: the operator sets REQUEST_LOG_BODIES');
-    const { sample_rate: sampleRate = 1, max_bytes: maxBytes = DEFAULT_MAX_BYTES, retention_days: given } = wanted;
-    const retentionDays = given ?? Math.min(DEFAULT_RETENTION_DAYS, days);
-    if (retentionDays > days) {
-      throw invalidField(
-        'log_bodies.retention_days',
-        `must not be greater than ${days}, the days that the log is kept`,
-      );
-    }
-    return { sampleRate, maxBytes, retentionDays };
   }
 
   /** @throws GatewayError `conflict` while keys, webhooks, MCP servers, model routes or active policies belong to the workspace */

@@ -24,7 +24,9 @@ export class McpToolCallOpener {
     const row = await this.trial.get(principal, ref);
     if (!mayUseServer(principal.mcpGrants, row)) throw noSuchServer('not among allowed_mcp_servers');
     if (!row.enabled) throw new GatewayError('conflict', { message: 'The MCP server is disabled.' });
-    const settings = await this.workspaces.settingsFor(principal, row);
+    // Of the caller's workspace too: those who are logged in bring none of its settings.
+    const { organisationId, workspaceId } = principal;
+    const settings = await this.workspaces.callSettings(organisationId, workspaceId ?? row.workspaceId);
     const rules = { ...settings, ...(await this.tools.rulesOf(row)) };
     const { server, caller, identity } = await this.trial.open(principal, row, request, rules);
     const context = contextOf(request);
