@@ -163,6 +163,70 @@ describe('a batch under a usage limit', () => {
     expect(await gateway.books.ledger(1)).toMatchObject([{ source: 'computed' }]);
   });
 
+  it.each([
+    ['negative', { prompt_tokens: -5, completion_tokens: 3 }],
+    ['more than can be true', { prompt_tokens: 1e300, completion_tokens: 3 }],
+    ['text', { prompt_tokens: '1e3', completion_tokens: 3 }],
+    ['without its output', { prompt_tokens: 10 }],
+    ['zero', { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 }],
+  ])('of which a call reports usage that is %s is charged its bound', async (_what, used) => {
+    const policy = await limit(LINES);
+    await create();
+    account.answer('out-1', [
+      { model: 'm', usage: USED },
+      { model: 'm', usage: used },
+    ]);
+    account.finish('batch_1', { status: 'completed', output_file_id: 'out-1' });
+    await settled();
+    expect(await usage(policy)).toEqual([{ current_usage: (LINES * LINE_NANO) / NANO, reserved: 0 }]);
+  });
+
+  it.each([0, 1, 999])('that has %i results, and counts more, is charged its bound', async (results) => {
+    const policy = await limit(LINES);
+    await create();
+    account.answer('out-1', Array(results).fill({ model: 'm', usage: USED }));
+    const counts = { total: LINES, completed: LINES, failed: 0 };
+    account.finish('batch_1', { status: 'completed', output_file_id: 'out-1', request_counts: counts });
+    await settled();
+    expect(await usage(policy)).toEqual([{ current_usage: (LINES * LINE_NANO) / NANO, reserved: 0 }]);
+  });
+
+  it.each([
+    ['the other form of usage with zeros', { usage: { ...USED, input_tokens: 0, output_tokens: 0 } }],
+    [
+      'searches, which have no price',
+      { usage: { input_tokens: 10, output_tokens: 20 }, tool_usage: { web_search: { num_requests: 1 } } },
+    ],
+  ])('whose results have %s is charged for its tokens', async (_what, result) => {
+    const policy = await limit(LINES);
+    await create();
+    account.answer('out-1', [{ model: 'm', ...result }]);
+    account.finish('batch_1', { status: 'completed', output_file_id: 'out-1' });
+    await settled();
+    expect(await usage(policy)).toEqual([{ current_usage: USED_NANO / NANO, reserved: 0 }]);
+  });
+
+  it('of embeddings is charged for its input where it reports an output of zero', async () => {
+    const price = { provider: 'openai-compatible', model: 'embed', unit: 'input', price: '0.000001' };
+    await gateway.admin.create('/v1/prices', price);
+    account.upload('file-1', [{ model: 'embed', input: 'Hello' }], '/v1/embeddings');
+    await limit(LINES);
+    await create({ endpoint: '/v1/embeddings' });
+    account.finish('batch_1', { status: 'completed', usage: { input_tokens: 8, output_tokens: 0 } });
+    await settled();
+    expect(await gateway.books.ledger(1)).toMatchObject([{ costNano: '8000', quantities: { input: 8, output: 0 } }]);
+  });
+
+  it.each(['a\0b', 'a\ud800b'])('of a model whose name PostgreSQL cannot store is metered: %j', async (model) => {
+    account.upload('file-1', [{ ...CALL, model }]);
+    const policy = await limit(LINES, { type: 'tokens', credit_limit: 1_000_000 });
+    expect((await create()).status).toBe(200);
+    account.answer('out-1', [{ model, usage: USED }]);
+    account.finish('batch_1', { status: 'completed', output_file_id: 'out-1' });
+    await settled();
+    expect(await usage(policy)).toEqual([{ current_usage: 30, reserved: 0 }]);
+  });
+
   it('that is over and says neither its results nor their number is charged its bound', async () => {
     const policy = await limit(LINES);
     await create();
@@ -304,6 +368,14 @@ describe('a batch without a usage limit', () => {
     expect(await gateway.books.ledger(1)).toMatchObject([
       { endpoint: 'batches', model: 'm', costNano: String(2 * USED_NANO), bucketIds: [], source: 'provider' },
     ]);
+  });
+
+  it('of a model whose name PostgreSQL cannot store has its row in the ledger', async () => {
+    await create({ input_file_id: 'file-\0' });
+    account.answer('out-1', [{ model: 'a\0b', usage: USED }]);
+    account.finish('batch_1', { status: 'completed', output_file_id: 'out-1' });
+    await settled();
+    expect(await gateway.books.ledger(1)).toMatchObject([{ model: 'a\uFFFDb', tokens: '30' }]);
   });
 
   it('whose results cannot be read has a row without figures', async () => {

@@ -130,7 +130,7 @@ describe('a batch of Bedrock under a usage limit', () => {
       },
     ];
     account.files.set(`${FOLDER}/${RAW.slice(RAW.lastIndexOf('/') + 1)}.out`, lines(results));
-    finish({}, MANIFEST);
+    finish({ successRecordCount: 2 }, MANIFEST);
     expect((await gateway.admin.get(`/v1/batches/${id}`, { 'x-gateway-virtual-key': bedrock })).status).toBe(200);
     await settled();
     const nano = 15 * BATCH_PRICE.input + 21 * BATCH_PRICE.output;
@@ -142,6 +142,7 @@ describe('a batch of Bedrock under a usage limit', () => {
     ['failed, and says nothing', { status: 'Failed', successRecordCount: undefined }, undefined, 0],
     ['was stopped half-way', { status: 'Stopped', successRecordCount: 40 }, USED, USED_NANO],
     ['has no manifest', { status: 'Completed' }, undefined, 'bound'],
+    ['says how much it has read alone', { status: 'Completed' }, { inputTokenCount: 900 }, 'bound'],
     ['has a manifest and results without figures', { status: 'Completed' }, {}, 'bound'],
   ])('that %s is charged for what it may have done', async (_what, fields, manifest, expected) => {
     await limit({ credit_limit: 1 });

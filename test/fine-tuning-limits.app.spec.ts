@@ -79,6 +79,17 @@ describe('a fine-tuning job under a usage limit', () => {
     ]);
   });
 
+  it.each([0, -5, 1e300, '500', null])(
+    'that has succeeded with %j trained tokens is charged its bound',
+    async (trained) => {
+      await limit(TOKENS);
+      await create();
+      state = { status: 'succeeded', trained_tokens: trained };
+      await settled();
+      expect(await gateway.books.ledger(1)).toMatchObject([{ costNano: String(TOKENS * NANO_PER_TOKEN) }]);
+    },
+  );
+
   it('that fails costs nothing', async () => {
     await limit(TOKENS);
     await create();

@@ -174,6 +174,12 @@ describe('a run under a usage limit', () => {
     ['failed before it started', { status: 'failed', usage: null }, '0', 'computed'],
     ['expired with its usage', { status: 'expired', usage: USED }, String(USED_NANO), 'provider'],
     ['was cancelled at work', { status: 'cancelled', started_at: 1, usage: null }, String(CAPPED_NANO), 'computed'],
+    [
+      'counts what cannot be true',
+      { status: 'completed', usage: { prompt_tokens: 1e300, completion_tokens: 3 } },
+      String(CAPPED_NANO),
+      'computed',
+    ],
     ['counts nothing', { status: 'completed', usage: { prompt_tokens: 0 } }, String(CAPPED_NANO), 'computed'],
   ])('that %s is charged for what it may have done', async (_what, fields, costNano, source) => {
     await limit(CAPPED_NANO);

@@ -18,6 +18,13 @@ export function toStorableText(text: string, maxCharacters: number): string {
   return Array.from(enough).slice(0, maxCharacters).join('');
 }
 
+/** A value as JSON that PostgreSQL can store, whatever its texts hold. The names of fields stay as they are. */
+export function toStorableJson(value: unknown): string {
+  return JSON.stringify(value, (_name, inner: unknown) =>
+    typeof inner === 'string' && !isStorableText(inner) ? inner.replaceAll(EACH_UNSTORABLE, REPLACEMENT) : inner,
+  );
+}
+
 /** Like `toStorableText`, for a text that may be absent. */
 export function toStorableOrNull(text: string | null, maxCharacters: number): string | null {
   return text === null ? null : toStorableText(text, maxCharacters);

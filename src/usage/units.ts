@@ -22,7 +22,7 @@ export const QUANTITY_UNITS = [
 export type QuantityUnit = (typeof QUANTITY_UNITS)[number];
 
 /** Tokens that a model reads. */
-const INPUT_UNITS = [
+export const INPUT_UNITS = [
   'input',
   'cache_read',
   'cache_write_5m',
@@ -34,7 +34,7 @@ const INPUT_UNITS = [
 ] as const satisfies readonly QuantityUnit[];
 
 /** Tokens that it writes. */
-const OUTPUT_UNITS = ['output', 'output_audio', 'output_image'] as const satisfies readonly QuantityUnit[];
+export const OUTPUT_UNITS = ['output', 'output_audio', 'output_image'] as const satisfies readonly QuantityUnit[];
 
 const TOKEN_UNITS: readonly QuantityUnit[] = [...INPUT_UNITS, ...OUTPUT_UNITS];
 

@@ -17,7 +17,7 @@ import { usedIds } from '../../gateway/relay/object-ids.js';
 import { OfferedEndpoints } from '../../upstream/providers/offered-endpoints.js';
 import { BATCH_PROVIDERS } from '../batch-providers.js';
 import { BatchPlan } from './batch-plan.js';
-import { BatchUsage, madeNoCall, usageOfBatch } from './batch-usage.js';
+import { BatchUsage, completedIn, madeNoCall, usageOfBatch } from './batch-usage.js';
 
 export const ENDPOINT = 'batches';
 export const FILE = 'input_file_id';
@@ -110,7 +110,7 @@ export class BatchMeter implements DeferredMeter {
     if (typeof fileId !== 'string') return madeNoCall(batch) ? [] : undefined;
     const usage = new BatchUsage();
     await this.files.eachLine(context, accountFile(context, fileId), MAX_RESULT_MS, (line) => usage.addLine(line));
-    return usage.done;
+    return usage.done(completedIn(batch));
   }
 }
 

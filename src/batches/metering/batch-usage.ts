@@ -13,13 +13,16 @@ import type { Counts } from '../../usage/units.js';
 /** The usage of all calls of a batch; undefined where the provider does not report it. */
 export function usageOfBatch(batch: JsonObject): Counts | undefined {
   const counts = usageIn(batch);
-  const isZero = Object.values(counts ?? {}).every((count) => (count ?? 0) === 0);
-  // Some servers write zeros where they count nothing.
-  return isZero && completedIn(batch) !== 0 ? undefined : counts;
+  return countsNothing(counts) && completedIn(batch) !== 0 ? undefined : counts;
+}
+
+/** Some servers write zeros where they count nothing. */
+export function countsNothing(counts: Counts | undefined): boolean {
+  return sumOf(counts) === 0;
 }
 
 /** How many calls have succeeded; undefined: the batch does not say it. */
-function completedIn({ request_counts: counts }: JsonObject): number | undefined {
+export function completedIn({ request_counts: counts }: JsonObject): number | undefined {
   return isObject(counts) ? numberOrUndefined(counts['completed']) : undefined;
 }
 
@@ -33,8 +36,10 @@ export function madeNoCall(batch: JsonObject): boolean {
 export class BatchUsage {
   readonly #models = new Map<string | undefined, Counts[]>();
   #isWhole = true;
+  #lines = 0;
 
   addLine(line: Buffer): void {
+    this.#lines += 1;
     const result = parseForeignJson(line);
     const response = isObject(result) ? result['response'] : undefined;
     if (!isObject(response)) {
@@ -45,7 +50,7 @@ export class BatchUsage {
     const { status_code: status, body } = response;
     if (typeof status === 'number' && (status < 200 || status > 299)) return;
     const counts = isObject(body) ? usageIn(body) : undefined;
-    if (!isObject(body) || counts === undefined) {
+    if (!isObject(body) || counts === undefined || countsNothing(counts)) {
       this.#isWhole = false;
       return;
     }
@@ -55,13 +60,23 @@ export class BatchUsage {
     this.#models.set(model, calls);
   }
 
-  /** undefined: some of it is not known. */
-  get done(): readonly DoneCalls[] | undefined {
-    return this.#isWhole ? [...this.#models].map(([model, calls]) => ({ model, calls })) : undefined;
+  /**
+   * undefined: some of it is not known.
+   * @param completed how many calls have succeeded, by the batch
+   */
+  done(completed: number | undefined): readonly DoneCalls[] | undefined {
+    const isWhole = this.#isWhole && this.#lines >= (completed ?? 0);
+    return isWhole ? [...this.#models].map(([model, calls]) => ({ model, calls })) : undefined;
   }
 }
 
 /** Chats and embeddings have other names for their figures than responses, and than batches as a whole. */
 function usageIn(body: JsonObject): Counts | undefined {
-  return readResponsesUsage(body) ?? readChatUsage(usageMemberOf(body));
+  const [first, second] = [readResponsesUsage(body), readChatUsage(usageMemberOf(body))];
+  // Some servers write both forms, and zeros in the one that they do not use.
+  return sumOf(second) > sumOf(first) ? second : (first ?? second);
+}
+
+function sumOf(counts: Counts = {}): number {
+  return Object.values(counts).reduce<number>((sum, count) => sum + (count ?? 0), 0);
 }

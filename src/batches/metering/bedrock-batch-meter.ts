@@ -23,7 +23,7 @@ import { INVOCATION_JOB } from '../providers/bedrock-batch.js';
 import { toInvocationJob } from '../providers/bedrock-batch-request.js';
 import { bedrockBatches } from '../providers/bedrock-batches.js';
 import { batchLifetimeMs, ENDPOINT, FILE, isBatchOver, MAX_PLAN_MS, MAX_RESULT_MS } from './batch-meter.js';
-import { madeNoCall } from './batch-usage.js';
+import { completedIn, madeNoCall } from './batch-usage.js';
 import { BedrockBatchPlan } from './bedrock-batch-plan.js';
 import { BedrockBatchUsage, manifestOf, usageInManifest } from './bedrock-batch-usage.js';
 
@@ -109,7 +109,7 @@ export class BedrockBatchMeter implements DeferredMeter {
     if (manifest === undefined) return madeNoCall(batch) ? [] : undefined;
     const sum = usageInManifest(manifest);
     if (sum !== undefined && (await isSumEnough(model))) return [{ model, calls: [sum] }];
-    return this.usageOfLines(context, files?.results, model);
+    return this.usageOfLines(context, files?.results, batch);
   }
 
   /** undefined: there is none, or it cannot be read. */
@@ -130,11 +130,13 @@ export class BedrockBatchMeter implements DeferredMeter {
   private async usageOfLines(
     context: ProviderContext,
     address: string | undefined,
-    model: string | undefined,
+    batch: JsonObject,
   ): Promise<readonly DoneCalls[] | undefined> {
     const usage = new BedrockBatchUsage();
+    const model = stringOrUndefined(batch['model']);
     if (!(await this.isRead(context, address, model, (line) => usage.addLine(line)))) return undefined;
-    return usage.calls === undefined ? undefined : [{ model, calls: usage.calls }];
+    const calls = usage.calls(completedIn(batch));
+    return calls === undefined ? undefined : [{ model, calls }];
   }
 
   /** @throws what may be otherwise later */

@@ -2,6 +2,7 @@ import { isObject, type JsonObject, numberOrUndefined, parseForeignJson } from '
 import { INVOKE_ANSWER } from '../../inference/dialects/bedrock/invoke-answer.js';
 import { s3Address } from '../../upstream/providers/bedrock/s3-file.js';
 import type { Counts } from '../../usage/units.js';
+import { countsNothing } from './batch-usage.js';
 
 /** The S3 addresses of what a job has written: a folder of its own has the sums and the results. */
 export function manifestOf(
@@ -30,15 +31,17 @@ export function usageInManifest(text: string): Counts | undefined {
   const output = numberOrUndefined(manifest['outputTokenCount']);
   const done = numberOrUndefined(manifest['successRecordCount']);
   if (done === 0) return { input: input ?? 0, output: output ?? 0 };
-  return input === undefined || input + (output ?? 0) === 0 ? undefined : { input, output: output ?? 0 };
+  return input === undefined || input + (output ?? 0) === 0 ? undefined : { input, output };
 }
 
 /** Gathers what the records of a batch have used. */
 export class BedrockBatchUsage {
   readonly #calls: Counts[] = [];
   #isWhole = true;
+  #lines = 0;
 
   addLine(line: Buffer): void {
+    this.#lines += 1;
     const record = parseForeignJson(line);
     const answer = isObject(record) ? record['modelOutput'] : undefined;
     if (!isObject(answer)) {
@@ -47,12 +50,15 @@ export class BedrockBatchUsage {
       return;
     }
     const counts = INVOKE_ANSWER.usageIn(answer, undefined);
-    this.#isWhole &&= counts !== undefined;
+    this.#isWhole &&= counts !== undefined && !countsNothing(counts);
     if (counts !== undefined) this.#calls.push(counts);
   }
 
-  /** undefined: some of it is not known. */
-  get calls(): readonly Counts[] | undefined {
-    return this.#isWhole ? this.#calls : undefined;
+  /**
+   * undefined: some of it is not known.
+   * @param completed how many records have succeeded, by the batch
+   */
+  calls(completed: number | undefined): readonly Counts[] | undefined {
+    return this.#isWhole && this.#lines >= (completed ?? 0) ? this.#calls : undefined;
   }
 }

@@ -110,7 +110,9 @@ export class FineTuningMeter implements DeferredMeter {
   async usageOf(_context: ProviderContext, job: JsonObject): Promise<readonly DoneCalls[] | undefined> {
     const model = stringOrUndefined(job['model']);
     const trained = numberOrUndefined(job['trained_tokens']);
-    if (trained !== undefined) return [{ model, calls: [{ training: trained }] }];
+    const isOpen = trained === undefined || trained === 0;
+    if (!isOpen) return [{ model, calls: [{ training: trained }] }];
+    // Some servers write a zero where they count nothing.
     return job['status'] === 'succeeded' ? undefined : [{ model, calls: [] }];
   }
 }

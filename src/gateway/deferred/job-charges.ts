@@ -11,7 +11,7 @@ import { aboveBound } from '../call-cost.js';
 import { pricedModel, type ProviderContext } from '../provider-context.decorator.js';
 import { CallPrices } from '../usage-meter.js';
 import type { DeferredMeter, DoneCalls } from './deferred-meter.js';
-import { costOfCalls, isSumEnough } from './many-calls.js';
+import { costOfCalls, isSumEnough, reportAll } from './many-calls.js';
 import { figuresJson, type JobPart, type PartCharge, type ProviderJob } from './provider-job.entity.js';
 
 /** What one part of a job has done. */
@@ -52,9 +52,11 @@ export class JobCharges {
     context: ProviderContext,
     { part: { id, model, soldAs, bound, isBounded }, calls }: Share,
   ): Promise<PartCharge> {
+    const bounded = fromQuantitiesJson(bound.quantities);
+    if (!reportAll(calls, bounded)) return { id, model, ...bound, source: 'computed', outcome: 'answered' };
     const prices = model === null ? [] : await this.pricesOf(job, context, model, soldAs);
     const { figures, rate } = costOfCalls({ unit: 'input', mode, calls }, prices);
-    const above = isBounded ? aboveBound(figures.quantities, fromQuantitiesJson(bound.quantities)) : undefined;
+    const above = isBounded ? aboveBound(figures.quantities, bounded) : undefined;
     if (above !== undefined) this.prices.countAboveBound(job.provider, above);
     if (above === 'capped' || !isCountable(figures))
       return { id, model, ...bound, source: 'capped', outcome: 'answered' };

@@ -46,6 +46,12 @@ describe('the cost of many calls', () => {
     expect(figures).toEqual({ costNano: 14n, quantities: { input: 2n, request: 2n } });
   });
 
+  it('is not none where a report names what was not used, or what has no price besides its tokens', () => {
+    const calls = [{ input: 5, output: 0, web_search: 1 }];
+    const { figures } = costOfCalls({ unit: 'input', mode: 'standard', calls }, [price('input', 10n)]);
+    expect(figures.costNano).toBe(50n);
+  });
+
   it('is none where a unit of a call has no price', () => {
     const bound = boundOfCalls({ unit: 'output', mode: 'batch', calls: [{ input: 1, output: 1 }] }, [
       price('input', 10n),

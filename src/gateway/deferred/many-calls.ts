@@ -1,8 +1,18 @@
 import { pricesThatApply, dearestPrices, rateOf } from '../../usage/prices/cost.js';
 import type { AppliedRate, Price, PriceMode } from '../../usage/prices/price.types.js';
-import { addQuantities, type Counts, NO_QUANTITIES, type Quantities, type QuantityUnit } from '../../usage/units.js';
+import {
+  addQuantities,
+  type Counts,
+  INPUT_UNITS,
+  isTokenUnit,
+  NO_QUANTITIES,
+  OUTPUT_UNITS,
+  QUANTITY_UNITS,
+  type Quantities,
+  type QuantityUnit,
+} from '../../usage/units.js';
 import type { UsageFigures } from '../../usage/usage-store.types.js';
-import { boundsOf, figuresAt, isWhollyPriced, quantitiesOf } from '../call-cost.js';
+import { believableCount, boundsOf, figuresAt, isWhollyPriced, quantitiesOf } from '../call-cost.js';
 
 /** Calls that are made later, all in one mode. */
 export interface ManyCalls {
@@ -31,10 +41,28 @@ export function boundOfCalls({ unit, mode, calls }: ManyCalls, prices: readonly 
 
 /** What the calls cost by their reports. */
 export function costOfCalls({ unit, mode, calls }: ManyCalls, prices: readonly Price[]): ManyCallsCost {
-  const isPriced = calls.every((counts) => isWhollyPriced({ unit, counts }, prices));
+  const isPriced = calls.every((counts) => isWhollyPriced({ unit, counts: usedTokens(counts) }, prices));
   const counting = isPriced ? prices : NO_PRICES;
   const sum = sumOfCalls(calls.map(quantitiesOf), (quantities) => pricesThatApply(counting, mode, quantities));
   return { isPriced, figures: sum.figures, rate: rateOf(sum.applied, mode) };
+}
+
+/** A report may name what a call has not used, or what no price is for besides its tokens: that makes no call free. */
+function usedTokens(counts: Counts): Counts {
+  const used = QUANTITY_UNITS.filter((unit) => isTokenUnit(unit) && counts[unit] !== 0);
+  return Object.fromEntries(used.map((unit) => [unit, counts[unit]]));
+}
+
+/** Whether the reports say all that has a bound: what was read, and what was written. */
+export function reportAll(calls: readonly Counts[], bound: Quantities): boolean {
+  const bounded = [INPUT_UNITS, OUTPUT_UNITS].filter((units) => units.some((unit) => (bound[unit] ?? 0n) > 0n));
+  return bounded.every((units) => calls.every((counts) => reportsOneOf(units, counts)));
+}
+
+/** A figure that cannot be true says nothing. */
+function reportsOneOf(units: readonly QuantityUnit[], counts: Counts): boolean {
+  const figures = units.flatMap((unit) => counts[unit] ?? []);
+  return figures.length > 0 && figures.every((figure) => believableCount(figure) !== undefined);
 }
 
 /** Whether the sum of the calls says what they cost: not where the price of a call depends on its size. */

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { In, IsNull, LessThan, type Repository } from 'typeorm';
+import { toStorableJson } from '../../common/storable-text.js';
 import { violatedUniqueIndex } from '../../database/database-errors.js';
 import type { ProviderObjectKind } from '../relay/relay-route.js';
 import { type JobPart, type PartCharge, ProviderJob } from './provider-job.entity.js';
@@ -26,13 +27,13 @@ export class ProviderJobStore {
       job.virtualKeyId,
       job.provider,
       job.server,
-      JSON.stringify(job.traits),
-      JSON.stringify(job.dimensions),
-      JSON.stringify(job.parts),
+      toStorableJson(job.traits),
+      toStorableJson(job.dimensions),
+      toStorableJson(job.parts),
       job.at,
       job.endsAt,
       job.nextCheckAt,
-      JSON.stringify(job.account),
+      toStorableJson(job.account),
     ]);
   }
 
@@ -86,7 +87,7 @@ export class ProviderJobStore {
 
   /** What is reserved for a job that is not over. */
   async changeParts({ id }: Pick<ProviderJob, 'id'>, parts: readonly JobPart[]): Promise<void> {
-    await this.jobs.query(CHANGE_PARTS, [id, JSON.stringify(parts)]);
+    await this.jobs.query(CHANGE_PARTS, [id, toStorableJson(parts)]);
   }
 
   /** Jobs that are due, from now on this gateway's to look after, until the end of its lease. */
@@ -119,7 +120,7 @@ export class ProviderJobStore {
   /** Jobs that are over, as someone has seen: looked at now, the way that they were seen. */
   async hasten(owner: JobOwner, kind: ProviderObjectKind, ids: readonly string[], now: Date): Promise<number> {
     const { organisationId, provider, server, virtualKeyId, account } = owner;
-    const how = [virtualKeyId, JSON.stringify(account)];
+    const how = [virtualKeyId, toStorableJson(account)];
     const parameters = [now, ...how, organisationId, provider, server, kind, [...ids]];
     const [, affected]: readonly [unknown, number] = await this.jobs.query(HASTEN, parameters);
     return affected;
@@ -127,7 +128,7 @@ export class ProviderJobStore {
 
   /** What a job is charged: the first that is written down counts, also for another that settles it. */
   async decide({ id }: ProviderJob, charges: readonly PartCharge[]): Promise<readonly PartCharge[]> {
-    await this.jobs.query(DECIDE, [id, JSON.stringify(charges)]);
+    await this.jobs.query(DECIDE, [id, toStorableJson(charges)]);
     return (await this.jobs.findOneByOrFail({ id })).charges ?? charges;
   }
 
