@@ -168,7 +168,7 @@ async function tryAsStranger({ key, url }) {
   return {
     sdk: await nameOf(client.chat.completions.create(body)),
     fetch: await nameOf(fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body: JSON.stringify(body) })),
-    // No preflight goes before it.
+    // No preflight comes before it.
     simple: await nameOf(fetch(`${url}/v1/models`)),
   };
 }
