@@ -1,4 +1,3 @@
-import type { Writable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 import { ERROR_CODES } from '../common/errors/error-codes.js';
@@ -6,7 +5,7 @@ import { GatewayError } from '../common/errors/gateway.error.js';
 import { noteLongAnswer } from '../common/http/long-answers.js';
 import type { JsonObject } from '../common/json/read.js';
 import { AppConfig } from '../config/environment.js';
-import type { BillableStream, LimitRoom, StreamMeter, UsageEstimate } from '../gateway/billable-use.js';
+import type { BillableStream, LimitRoom, UsageEstimate } from '../gateway/billable-use.js';
 import { assertEveryModelAllowed, restrictsModels } from '../model-routes/model-access.js';
 import { pricedModel, type ProviderContext } from '../gateway/provider-context.decorator.js';
 import { hiddenOf, ProviderCallService } from '../gateway/provider-call.service.js';
@@ -15,8 +14,9 @@ import { type AttemptOfRoute, RoutedCalls } from '../gateway/routing/routed-call
 import { callerAccount } from '../upstream/providers/caller-account.js';
 import { OfferedEndpoints } from '../upstream/providers/offered-endpoints.js';
 import { ProviderRegistry } from '../upstream/providers/provider.registry.js';
-import type { RetryMode, UpstreamAnswer, UpstreamHead } from '../upstream/upstream.types.js';
+import type { RetryMode, UpstreamAnswer } from '../upstream/upstream.types.js';
 import { modelFacts } from '../usage/models/model-catalogue.js';
+import { type AnswerPlan, AnswerRelay, estimateOf } from './answer-relay.js';
 import { bedrockConverse } from './dialects/bedrock/converse.dialect.js';
 import { DIALECTS } from './dialects/dialects.js';
 import type { Dialect, InferenceCall, InferenceFacts, RelayedRequest } from './dialects/dialect.types.js';
@@ -24,28 +24,21 @@ import { anthropicMessages } from './dialects/anthropic-messages/messages.dialec
 import { openaiChat } from './dialects/openai-chat/chat.dialect.js';
 import { openaiResponses } from './dialects/openai-responses/responses.dialect.js';
 import { readModel } from './dialects/read-facts.js';
-import { requestedModes } from './dialects/service-mode.js';
-import { DiscreetMeter } from './discreet-meter.js';
-import { DrainedCalls, OutlivingSink } from './drained-calls.js';
-import { errorInstead, isPassable } from './failed-answers.js';
+import { DrainedCalls } from './drained-calls.js';
 import { FittedCalls } from './fitted-calls.js';
-import { HeldStream } from './held-stream.js';
 import { IsolatedCalls } from './isolated-calls.js';
 import { namesOtherModels } from './other-models.js';
-import { beginStream, isStream, reply, replyRefusal } from './replies.js';
+import { reply, replyRefusal } from './replies.js';
 import { asItCame, operationOf, passedQuery, type Target } from './target.js';
 import { serverTraits } from './server-traits.js';
 import { StreamUsageRefusals } from './stream-usage-refusals.js';
 import {
   type CallersDialect,
-  inCallersWords,
   neededTranslator,
   refusalFor,
   type TranslatedCall,
   TranslatedCalls,
-  translatedMeter,
 } from './translated-calls.js';
-import type { TranslatedMeter } from './translators/translated-meter.js';
 import { translatorFor } from './translators/translators.js';
 import type { Translator } from './translators/translator.types.js';
 import { cappedCall, withdrawCap } from './output-caps.js';
@@ -194,79 +187,71 @@ export class InferenceService {
     response: Response,
     { noteRefusal, hasNext, model, translated }: Attempt,
   ): Promise<void> {
-    const { options } = context.virtualKey.credential;
-    const { facts } = call;
-    const { secrets } = hiddenOf(context);
-    const callers: CallersDialect = translated?.dialect ?? dialect;
-    const isDrained = options.on_disconnect === 'drain';
-    const body = serverTraits(context.virtualKey).isAskedForUsage ? dialect.bodyOf(call) : call.bytes;
-    let recorded: Promise<void> | undefined;
-    let meter: StreamMeter | undefined;
-    let ofTranslation: TranslatedMeter | undefined;
-    let held: HeldStream | undefined;
-    const hasFailed = (): boolean => hasNext && meter?.failure !== undefined && isPassable(meter.failure);
-    const onId = (id: string): void => {
-      if (dialect.creates === undefined) return;
-      if (members['store'] !== false) this.pin(context, id);
-      recorded = this.isolated.record(context, dialect.creates, id);
-      // Of a stream, the failure is in the log.
-      recorded.catch(() => undefined);
-    };
-    const use: BillableStream = {
-      endpoint: callers.endpoint,
-      model: facts.model,
-      estimate: () => inCallersWords(estimateOf(dialect, call, members), translated),
-      newMeter: () => {
-        if (translated === undefined) return (meter = new DiscreetMeter(dialect.newMeter(call, onId), secrets));
-        const own = new DiscreetMeter(dialect.newMeter({ ...call, isTranslated: true }), secrets);
-        return (meter = ofTranslation = translatedMeter(own, translated));
-      },
+    const isDrained = context.virtualKey.credential.options.on_disconnect === 'drain';
+    const { isAskedForUsage } = serverTraits(context.virtualKey);
+    const relay = new AnswerRelay({
+      dialect,
+      call,
+      members,
       noteRoom,
-    };
-    const streams = {
-      takesEvents: facts.isStream,
-      eventFraming: callers.framing,
-      defaultTimeoutMs: this.config.INFERENCE_TIMEOUT_MS,
-      eventIdleMs: this.config.INFERENCE_STREAM_IDLE_MS,
-      maxFirstByteMs: hasNext && facts.isStream ? this.config.ROUTE_FIRST_BYTE_MS : undefined,
-      maxTotalMs: facts.isStream ? this.config.INFERENCE_STREAM_TIMEOUT_MS : undefined,
-      sinkFor: (head: UpstreamHead) => {
-        meter?.noteHead?.(head);
-        if (!isStream(head)) return undefined;
-        ofTranslation?.beginStream();
-        const begin = (): Writable => {
-          beginStream(callers, response, head);
-          return isDrained ? new OutlivingSink(response) : response;
-        };
-        if (!hasNext) return begin();
-        held = new HeldStream({ begin, hasOutput: () => meter?.hasOutput === true, hasFailed });
-        return held;
-      },
-    };
+      response,
+      hasNext,
+      translated,
+      isDrained,
+      secrets: hiddenOf(context).secrets,
+      record: this.recorderFor(dialect, context, members),
+    });
+    const streams = this.streamsOf(relay, call.facts, hasNext);
     // Another target answers sooner than this one would after a pause.
     const ofRoute: RetryMode = hasNext ? 'never' : 'refused';
     const retry: RetryMode = model === undefined ? 'connect' : ofRoute;
-    const server = `${context.virtualKey.id} ${facts.model}`;
-    const bodies = { asking: body, plain: call.bytes };
+    const server = `${context.virtualKey.id} ${call.facts.model}`;
+    const bodies = { asking: isAskedForUsage ? dialect.bodyOf(call) : call.bytes, plain: call.bytes };
     try {
       const answer = await this.usageRefusals.send(server, bodies, noteRefusal, (bytes, note) => {
         const sent = asItCame(response.req, { ...target, bytes });
-        const operation = { ...operationOf(dialect, facts.model, sent, note), retry };
-        if (!isDrained) return this.calls.streamBillable(context, operation, use, streams);
+        const operation = { ...operationOf(dialect, call.facts.model, sent, note), retry };
+        if (!isDrained) return this.calls.streamBillable(context, operation, relay, streams);
         return this.drained.run(context.request.caller, (caller) =>
-          this.calls.streamBillable(context, operation, use, { ...streams, caller }),
+          this.calls.streamBillable(context, operation, relay, { ...streams, caller }),
         );
       });
-      if (held?.isFailed === true || (answer.body !== undefined && hasFailed())) throw errorInstead(answer.status);
-      if (answer.body === undefined) return;
-      if (ofTranslation?.error !== undefined) throw ofTranslation.error;
-      await recorded;
-      reply(response, { ...answer, body: answer.body });
+      await relay.complete(answer);
     } catch (thrown) {
-      const error = ofTranslation?.error ?? thrown;
+      const error = relay.reasonFor(thrown);
       withdrawCap(error, response);
       throw error;
     }
+  }
+
+  private streamsOf<Facts extends InferenceFacts>(
+    { dialect, sinkFor }: AnswerRelay<Facts>,
+    { isStream }: InferenceFacts,
+    hasNext: boolean,
+  ) {
+    const { config } = this;
+    return {
+      takesEvents: isStream,
+      eventFraming: dialect.framing,
+      defaultTimeoutMs: config.INFERENCE_TIMEOUT_MS,
+      eventIdleMs: config.INFERENCE_STREAM_IDLE_MS,
+      maxFirstByteMs: hasNext && isStream ? config.ROUTE_FIRST_BYTE_MS : undefined,
+      maxTotalMs: isStream ? config.INFERENCE_STREAM_TIMEOUT_MS : undefined,
+      sinkFor,
+    };
+  }
+
+  /** Records whose the created object is, and where calls that continue it go. */
+  private recorderFor<Facts extends InferenceFacts>(
+    { creates }: Dialect<Facts>,
+    context: ProviderContext,
+    members: JsonObject,
+  ): AnswerPlan<Facts>['record'] {
+    if (creates === undefined) return undefined;
+    return (id) => {
+      if (members['store'] !== false) this.pin(context, id);
+      return this.isolated.record(context, creates, id);
+    };
   }
 
   /** A call that continues the answer goes to the account that keeps it. */
@@ -358,17 +343,6 @@ export class InferenceService {
     const message = `${ERROR_CODES[code].message} These providers do: ${speakers.join(', ')}.`;
     return new GatewayError(code, { message });
   }
-}
-
-/** Of what the request says, and of what its dialect and its mode add. */
-function estimateOf<Facts extends InferenceFacts>(
-  dialect: Dialect<Facts>,
-  call: InferenceCall<Facts>,
-  members: JsonObject,
-): UsageEstimate {
-  const { unit, counts, unbounded } = dialect.estimate(call);
-  const modes = dialect.modesOf?.(members) ?? requestedModes(members);
-  return { unit, counts, unbounded, mayUse: dialect.mayUse, modes };
 }
 
 /** The members of a body, with the name that its model has at the target. */

@@ -1,0 +1,130 @@
+import type { Writable } from 'node:stream';
+import type { Response } from 'express';
+import type { BillableStream, StreamMeter, UsageEstimate } from '../gateway/billable-use.js';
+import type { JsonObject } from '../common/json/read.js';
+import type { RelayedAnswer, UpstreamHead } from '../upstream/upstream.types.js';
+import type { Dialect, InferenceCall, InferenceFacts } from './dialects/dialect.types.js';
+import { requestedModes } from './dialects/service-mode.js';
+import { DiscreetMeter } from './discreet-meter.js';
+import { OutlivingSink } from './drained-calls.js';
+import { errorInstead, isPassable } from './failed-answers.js';
+import { HeldStream } from './held-stream.js';
+import { beginStream, isStream, reply } from './replies.js';
+import { type CallersDialect, inCallersWords, type TranslatedCall, translatedMeter } from './translated-calls.js';
+import type { TranslatedMeter } from './translators/translated-meter.js';
+
+/** What is known of a call before it is sent to a target. */
+export interface AnswerPlan<Facts extends InferenceFacts> {
+  readonly dialect: Dialect<Facts>;
+  readonly call: InferenceCall<Facts>;
+  /** Of the body, that the dialect reads. */
+  readonly members: JsonObject;
+  readonly noteRoom: BillableStream['noteRoom'];
+  readonly response: Response;
+  /** Whether another target can take the call while its caller has seen nothing. */
+  readonly hasNext: boolean;
+  /** Of a call whose provider does not speak the dialect of its caller. */
+  readonly translated: TranslatedCall | undefined;
+  /** Whether the answer is read to its end when the caller leaves. */
+  readonly isDrained: boolean;
+  /** What the caller must not see. */
+  readonly secrets: readonly string[];
+  /** Records the id of what the call creates; absent: it creates nothing. */
+  readonly record: ((id: string) => Promise<void>) | undefined;
+}
+
+/** The answer of a call at one target on its way to the caller: what meters it, where it goes, and what it comes to. */
+export class AnswerRelay<Facts extends InferenceFacts> implements BillableStream {
+  readonly endpoint: string;
+  readonly model: string;
+  readonly noteRoom: BillableStream['noteRoom'];
+  /** In which the caller gets it. */
+  readonly dialect: CallersDialect;
+  #meter: StreamMeter | undefined;
+  #translation: TranslatedMeter | undefined;
+  #held: HeldStream | undefined;
+  #recorded: Promise<void> | undefined;
+
+  constructor(private readonly plan: AnswerPlan<Facts>) {
+    const { dialect, translated, call, noteRoom } = plan;
+    this.dialect = translated?.dialect ?? dialect;
+    this.endpoint = this.dialect.endpoint;
+    this.model = call.facts.model;
+    this.noteRoom = noteRoom;
+  }
+
+  estimate(): UsageEstimate {
+    const { dialect, call, members, translated } = this.plan;
+    return inCallersWords(estimateOf(dialect, call, members), translated);
+  }
+
+  newMeter(): StreamMeter {
+    const { dialect, call, secrets, translated } = this.plan;
+    if (translated === undefined) {
+      return (this.#meter = new DiscreetMeter(
+        dialect.newMeter(call, (id) => this.#noteId(id)),
+        secrets,
+      ));
+    }
+    const meter = new DiscreetMeter(dialect.newMeter({ ...call, isTranslated: true }), secrets);
+    return (this.#meter = this.#translation = translatedMeter(meter, translated));
+  }
+
+  /** Undefined: the answer is not a stream, and is replied whole. */
+  readonly sinkFor = (head: UpstreamHead): Writable | undefined => {
+    this.#meter?.noteHead?.(head);
+    if (!isStream(head)) return undefined;
+    this.#translation?.beginStream();
+    const begin = (): Writable => this.#begin(head);
+    if (!this.plan.hasNext) return begin();
+    this.#held = new HeldStream({
+      begin,
+      hasOutput: () => this.#meter?.hasOutput === true,
+      hasFailed: () => this.#hasFailed(),
+    });
+    return this.#held;
+  };
+
+  /** Replies what no stream has taken. @throws GatewayError for an error that came instead of an answer */
+  async complete({ status, headers, body }: RelayedAnswer): Promise<void> {
+    if (this.#held?.isFailed === true || (body !== undefined && this.#hasFailed())) throw errorInstead(status);
+    if (body === undefined) return;
+    if (this.#translation?.error !== undefined) throw this.#translation.error;
+    await this.#recorded;
+    reply(this.plan.response, { status, headers, body });
+  }
+
+  /** The error of the translation is the reason of what follows it. */
+  reasonFor(error: unknown): unknown {
+    return this.#translation?.error ?? error;
+  }
+
+  #begin(head: UpstreamHead): Writable {
+    const { response, isDrained } = this.plan;
+    beginStream(this.dialect, response, head);
+    return isDrained ? new OutlivingSink(response) : response;
+  }
+
+  /** Whether an error has come instead of an answer that another target may do better than. */
+  #hasFailed(): boolean {
+    const failure = this.plan.hasNext ? this.#meter?.failure : undefined;
+    return failure !== undefined && isPassable(failure);
+  }
+
+  #noteId(id: string): void {
+    this.#recorded = this.plan.record?.(id);
+    // Of a stream, the failure is in the log.
+    this.#recorded?.catch(() => undefined);
+  }
+}
+
+/** Of what the request says, and of what its dialect and its mode add. */
+export function estimateOf<Facts extends InferenceFacts>(
+  dialect: Dialect<Facts>,
+  call: InferenceCall<Facts>,
+  members: JsonObject,
+): UsageEstimate {
+  const { unit, counts, unbounded } = dialect.estimate(call);
+  const modes = dialect.modesOf?.(members) ?? requestedModes(members);
+  return { unit, counts, unbounded, mayUse: dialect.mayUse, modes };
+}
