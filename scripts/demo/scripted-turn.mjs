@@ -10,6 +10,9 @@ const COMMAND_TOOLS = new Map([
   ['Bash', { command: COMMAND, description: 'Print a line' }],
   ['exec_command', { cmd: COMMAND }],
   ['shell_command', { command: COMMAND }],
+  ['bash', { command: COMMAND, description: 'Print a line' }],
+  ['run_commands', { commands: [COMMAND] }],
+  ['run_shell_command', { command: COMMAND, is_background: false }],
 ]);
 const EXAMPLES = { string: 'example', number: 1, integer: 1, boolean: true, array: [] };
 

@@ -112,22 +112,44 @@ const AGENTS = [
       assert.deepEqual([made - before.calls, tokens - before.tokens], [2, 2 * CALL_TOKENS]);
     },
   })),
-  {
-    title: 'Codex says why a call is refused',
+  ...[
+    ['chats', 'openai', '@openai/gpt-5-mini', '/v1', '/v1/chat/completions'],
+    ['responses', 'openai', 'gpt-5-mini', '/v1', '/v1/responses'],
+    ['messages', 'anthropic', 'claude-sonnet-4-5', '/v1/', '/v1/messages'],
+  ].map(([api, provider, name, base, path]) => ({
+    title: `Continue does a round trip with a tool by ${api}`,
+    run: async ({ url, keyOf, calls }) => {
+      const config = { provider, model: name, apiBase: url + base, useResponsesApi: api === 'responses' };
+      assert.match(await runContinue({ ...config, apiKey: await keyOf(provider) }), REPEATED);
+      assert.deepEqual(
+        calls.map((call) => call.path),
+        [path, path],
+      );
+    },
+  })),
+  ...[
+    { name: 'Codex', start: (url, key) => runCodex(url, key) },
+    {
+      name: 'Continue',
+      start: (url, apiKey) => runContinue({ provider: 'openai', model: 'gpt-5-mini', apiBase: `${url}/v1`, apiKey }),
+    },
+  ].map(({ name, start }) => ({
+    title: `${name} says why a call is refused`,
     run: async ({ url, ask, keyOf, calls }) => {
-      const key = await keyOf('openai', 'a small budget');
+      const team = `a small budget for ${name}`;
+      const key = await keyOf('openai', team);
       await ask('/v1/policies/usage-limits', {
-        conditions: [{ key: 'metadata.team', value: 'a small budget' }],
+        conditions: [{ key: 'metadata.team', value: team }],
         group_by: [{ key: 'metadata.team' }],
         type: 'tokens',
         credit_limit: 100,
         unbounded: 'allow',
       });
-      const refused = await runCodex(url, key).catch(({ stdout, stderr }) => stdout + stderr);
+      const refused = await start(url, key).catch(({ stdout, stderr }) => stdout + stderr);
       assert.match(refused, /usage limit/i);
       assert.deepEqual(calls, []);
     },
-  },
+  })),
 ];
 
 let passed = 0;
@@ -192,6 +214,20 @@ function runCodex(url, key, name = 'gpt-5.3-codex') {
   );
   const always = ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox'];
   return runAgent('codex', [...always, TASK], { CODEX_HOME: home, TOLLGATE_KEY: key });
+}
+
+/** @param model as its `config.yaml` has it */
+function runContinue(model) {
+  const file = path.join(folder, 'continue.yaml');
+  // JSON is YAML too.
+  const config = {
+    name: 'tollgate',
+    version: '1.0.0',
+    schema: 'v1',
+    models: [{ ...model, name: 'chat', roles: ['chat'] }],
+  };
+  writeFileSync(file, JSON.stringify(config));
+  return runAgent('cn', ['--config', file, '-p', '--auto', TASK], { CONTINUE_TELEMETRY_ENABLED: '0' });
 }
 
 function modulePath(name) {

@@ -4,6 +4,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { AGENT_CLIENTS } from './agent-clients.mjs';
 import { otherAnswer } from './fake-provider.mjs';
 import { CLOUD_CLIENTS } from './cloud-clients.mjs';
 import { CHAT_CLIENTS } from './chat-clients.mjs';
@@ -26,7 +27,7 @@ try {
   const { url, ask } = await gateway.started;
   const keys = await prepare(ask);
   ({ passed, failed } = await runCases(
-    [...RERANK_CLIENTS, ...OPENAI_CLIENTS, ...CHAT_CLIENTS, ...CLOUD_CLIENTS],
+    [...RERANK_CLIENTS, ...OPENAI_CLIENTS, ...CHAT_CLIENTS, ...AGENT_CLIENTS, ...CLOUD_CLIENTS],
     CASE_MS,
     () => {
       provider.calls.length = 0;
