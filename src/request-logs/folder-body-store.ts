@@ -10,10 +10,15 @@ export class FolderBodyStore implements BodyStore {
 
   async put(key: BodyKey, sealed: string): Promise<void> {
     const path = this.pathOf(key);
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     // Readers see the whole of it, or nothing.
     const unfinished = `${path}.part`;
-    await writeFile(unfinished, sealed, { mode: 0o600 });
+    const write = (): Promise<void> => writeFile(unfinished, sealed, { mode: 0o600 });
+    // The first of a day makes the folder.
+    await write().catch(async (error: unknown) => {
+      undefinedIfAbsent(error);
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      await write();
+    });
     await rename(unfinished, path);
   }
 

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { promisify } from 'node:util';
-import { gunzip, gzip } from 'node:zlib';
+import { constants, gunzip, gzip, type ZlibOptions } from 'node:zlib';
 import { readCodings } from '../common/http/content-coding.js';
 import { decodeBody } from '../common/http/decode-body.js';
 import { isObject, type JsonObject, readNumber, readString, stringOrUndefined } from '../common/json/read.js';
@@ -27,7 +27,7 @@ const MAX_UNPACKED_BYTES = 32 * 1024 * 1024;
 /** Of a compressed body, decoded. */
 const MAX_DECODED_BYTES = 8 * 1024 * 1024;
 
-const compress = promisify(gzip);
+const compress = promisify<string, ZlibOptions, Buffer>(gzip);
 const decompress = promisify<Buffer, { maxOutputLength: number }, Buffer>(gunzip);
 
 /** Both bodies as compressed JSON. */
@@ -36,7 +36,7 @@ export async function packed({ request, response, rules }: CapturedBodies): Prom
     request: request === undefined ? null : await readable(request, rules.maxBytes),
     response: response === undefined ? null : await readable(response, rules.maxBytes),
   };
-  return compress(JSON.stringify(bodies));
+  return compress(JSON.stringify(bodies), { level: constants.Z_BEST_SPEED });
 }
 
 /** @throws Error for what `packed` did not make */
