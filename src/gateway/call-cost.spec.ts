@@ -128,11 +128,17 @@ describe('costOfReport', () => {
       source: 'provider',
       aboveBound: 'reported',
     });
-    expect(costOfReport({ counts: { input: 0 } }, TOKENS, byToken)).toEqual({
-      rate: expect.anything(),
-      figures: { costNano: 0n, quantities: { input: 0n } },
+    expect(costOfReport({ counts: { input: 0, cache_read: 2 } }, TOKENS, byToken)).toMatchObject({
+      figures: { costNano: 6n, quantities: { input: 0n, cache_read: 2n } },
       source: 'provider',
     });
+  });
+
+  it('falls back on the bound where all figures of the provider are zero, but not where ours are', () => {
+    const counts = { input: 0, output: 0 };
+    const bound = { costNano: 1_500n, quantities: { input: 500n } };
+    expect(costOfReport({ counts }, TOKENS, byToken)).toMatchObject({ figures: bound, source: 'computed' });
+    expect(costOfReport({ counts, isComputed: true }, TOKENS, byToken).figures.costNano).toBe(0n);
   });
 
   it('rounds fractions of whole units up', () => {

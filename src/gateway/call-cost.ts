@@ -124,7 +124,7 @@ export function costOfReport(
   { prices, isPriced, modes, rate, bound: estimated }: CallCost,
   bound = estimated,
 ): ReportCost {
-  const own = quantitiesOf(reported.counts);
+  const own = reportedQuantities(reported);
   const isUnbounded = reported.isComputed === true || estimate.unbounded !== undefined;
   const above = isUnbounded ? undefined : aboveBound(own, bound.quantities);
   if (above === 'capped') return { figures: bound, rate, source: 'capped', aboveBound: above };
@@ -144,6 +144,14 @@ export function costOfReport(
     source: isReported ? 'provider' : 'computed',
     aboveBound: above,
   };
+}
+
+/** Some servers write zeros where they count nothing: an answer of a model has used something. */
+function reportedQuantities({ counts, isComputed }: ReportedUsage): Quantities {
+  const quantities = quantitiesOf(counts);
+  if (isComputed === true) return quantities;
+  for (const unit of QUANTITY_UNITS) if ((quantities[unit] ?? 0n) > 0n) return quantities;
+  return NO_QUANTITIES;
 }
 
 export function aboveBound(reported: Quantities, bound: Quantities): AboveBound | undefined {

@@ -181,7 +181,8 @@ export class AnswerMeter implements StreamMeter {
     this.#noteId(answer);
     this.#facts = this.#factsIn(answer, this.#facts);
     this.#mode = this.#modeIn(answer);
-    this.#counts = this.form.usageIn(answer, undefined);
+    const counts = this.form.usageIn(answer, undefined);
+    this.#counts = counts === undefined || saysSome(counts) ? counts : undefined;
     if (this.options.reportsCost === true) this.#cost = reportedCost(answer);
     this.#failure = this.#counts === undefined && isRefusal(answer) ? answer : undefined;
     return true;
@@ -219,12 +220,17 @@ export class AnswerMeter implements StreamMeter {
     this.#mode = this.#modeIn(message) ?? this.#mode;
     const counts = hasUsage ? this.form.usageIn(message, this.#counts) : undefined;
     if (counts === undefined) return false;
-    this.#counts = counts;
+    if (saysSome(counts)) this.#counts = counts;
     if (this.options.reportsCost === true) this.#cost = reportedCost(message) ?? this.#cost;
     const isAlone = this.form.isUsageAlone?.(message) === true;
     this.#hasEnded ||= isAlone;
     return isAlone;
   }
+}
+
+/** Some servers write zeros where they count nothing, also in the last event. */
+function saysSome(counts: Counts): boolean {
+  return Object.values(counts).some((count) => (count ?? 0) !== 0);
 }
 
 /** Whether an answer is one JSON object; undefined while nothing of it has come. */

@@ -28,7 +28,6 @@ describe('the answer of embeddings', () => {
   it.each([
     [{ prompt_tokens: 9, total_tokens: 9 }, 9],
     [{ total_tokens: 7 }, 7],
-    [{ prompt_tokens: 0 }, 0],
   ])('is metered by its usage: %j', (usage, input) => {
     const meter = openaiEmbeddings.newMeter(CALL);
     meter.push(Buffer.from(JSON.stringify({ object: 'list', data: [], usage })));

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../common/json/read.js';
+import { believableCount } from '../../gateway/call-cost.js';
 
 export function detailsOf(usage: JsonObject, name: string): JsonObject {
   const details = usage[name];
@@ -11,6 +12,7 @@ export function remainder(total: number | undefined, parts: readonly (number | u
   if (total === undefined || total < 0) return undefined;
   return Math.max(
     0,
-    parts.reduce<number>((left, part) => left - (part ?? 0), total),
+    // A part that cannot be true is not counted as another unit either.
+    parts.reduce<number>((left, part) => left - (believableCount(part) ?? 0), total),
   );
 }

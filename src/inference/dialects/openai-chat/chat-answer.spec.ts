@@ -60,6 +60,18 @@ describe('a stream', () => {
     expect(meter.hasOutput).toBe(output > 0);
   });
 
+  it('does not take the zeros of its last event for usage', () => {
+    const used = (prompt_tokens: number, completion_tokens: number): Buffer =>
+      Buffer.from(`data: {"choices":[],"usage":${JSON.stringify({ prompt_tokens, completion_tokens })}}\n\n`);
+    const meter = new AnswerMeter(CHAT_ANSWER, HIDING);
+    meter.push(Buffer.from(WORD));
+    expect(meter.push(used(0, 0)).toString()).toBe('');
+    expect(meter.usage).toEqual({ counts: { output: 5 }, isComputed: true });
+    meter.push(used(9, 7));
+    meter.push(used(0, 0));
+    expect(meter.usage.counts).toMatchObject({ input: 9, output: 7 });
+  });
+
   it('says nothing about output that may be hidden', () => {
     const meter = new AnswerMeter(CHAT_ANSWER, { ...ASKED, hidesReasoning: true });
     meter.push(Buffer.from(WORD));
@@ -98,6 +110,15 @@ describe('a whole answer', () => {
     const meter = new AnswerMeter(CHAT_ANSWER, ASKED);
     expect(meter.push(answer)).toBe(answer);
     expect(meter.usage.counts).toMatchObject({ input: 9, output: 5 });
+  });
+
+  it.each([
+    ['{"choices":[{}],"usage":{"prompt_tokens":0,"completion_tokens":0}}', {}],
+    ['{"error":{},"usage":{"prompt_tokens":0,"completion_tokens":0}}', { input: 0, output: 0 }],
+  ])('whose usage is zero has used what is not known, unless it is an error: %s', (answer, counts) => {
+    const meter = new AnswerMeter(CHAT_ANSWER, ASKED);
+    meter.push(Buffer.from(answer));
+    expect(meter.usage).toEqual({ counts, isComputed: true });
   });
 
   it('may begin with a byte order mark', () => {

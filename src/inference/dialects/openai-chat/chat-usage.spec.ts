@@ -24,6 +24,16 @@ describe('readChatUsage', () => {
     expect(readChatUsage({ prompt_tokens: -1, completion_tokens: -1, total_tokens: -1 })).toEqual({});
   });
 
+  it.each([-50, 1e300])('counts %d tokens of a part as those of its total, since it cannot be true', (part) => {
+    const usage = {
+      prompt_tokens: 10,
+      completion_tokens: 50,
+      prompt_tokens_details: { cached_tokens: part },
+      completion_tokens_details: { audio_tokens: part },
+    };
+    expect(readChatUsage(usage)).toMatchObject({ input: 10, output: 50 });
+  });
+
   it.each([
     [
       { prompt_tokens: 3, completion_tokens: 0 },
