@@ -8,7 +8,7 @@ import { VirtualKeyStore } from '../virtual-keys/virtual-key.store.js';
 import { type KnownRoute, ModelRouteCache } from '../model-routes/model-route.cache.js';
 import { TargetHealth } from '../model-routes/target-health.js';
 import { inTurn } from '../model-routes/target-order.js';
-import type { KnownTarget, RoutedCall } from '../model-routes/target-terms.js';
+import { compileTarget, type KnownTarget, type RoutedCall } from '../model-routes/target-terms.js';
 import { canonicalModel, modelAliases } from '../usage/model-names.js';
 import { LimitStates } from './routing/limit-states.js';
 import { CONFIG_HEADER, type ConfigTarget } from './routing/portkey-config.js';
@@ -136,7 +136,7 @@ export class VirtualKeyFinder {
       const its = own ?? plain;
       // A request without a model has no attempts to repeat elsewhere.
       if (its === undefined) return { virtualKey, model: undefined };
-      targets.push({ ...terms, virtualKeyId: virtualKey.id, virtualKey: virtualKey.slug, model: its });
+      targets.push(compileTarget({ ...terms, virtualKeyId: virtualKey.id, virtualKey: virtualKey.slug, model: its }));
     }
     return this.byTargets(principal, { name: undefined, output: NO_OUTPUT, targets, call });
   }
@@ -144,7 +144,7 @@ export class VirtualKeyFinder {
   private byTargets(principal: Principal, route: Omit<UsedRoute, 'target' | 'others'>): MaybePromise<Destination> {
     const { targets, call } = route;
     const now = this.now();
-    const isHealthy = (target: KnownTarget): boolean => this.health.isHealthy(target, now);
+    const isHealthy = (target: KnownTarget): boolean => this.health.isHealthy(target.healthKey, now);
     const affinity = targets.some(({ weight }) => weight !== undefined) ? call.affinity() : undefined;
     const open = targets.filter(({ accepts }) => accepts?.(call) ?? true);
     const ordered = inTurn(open, { isHealthy, affinity, random: Math.random });

@@ -19,7 +19,7 @@ import type { ModelRoute, ModelTarget } from './model-route.entity.js';
 import { type ModelRouteHealthResponse, toHealthResponse } from './model-route-health.response.js';
 import { toModelRouteResponse } from './model-route.response.js';
 import { ModelRouteStore } from './model-route.store.js';
-import { TargetHealth } from './target-health.js';
+import { healthKeyOf, TargetHealth } from './target-health.js';
 
 /** Creates, reads and changes model routes. */
 @Injectable()
@@ -66,7 +66,9 @@ export class ModelRoutesService {
 
   async health(principal: Principal, ref: string): Promise<ModelRouteHealthResponse> {
     const now = this.clock.now().getTime();
-    return toHealthResponse(await this.store.get(principal, ref), (target) => this.targets.report(target, now));
+    return toHealthResponse(await this.store.get(principal, ref), (target) =>
+      this.targets.report(healthKeyOf(target), now),
+    );
   }
 
   async update(principal: Principal, ref: string, dto: UpdateModelRouteDto): Promise<ModelRoute> {

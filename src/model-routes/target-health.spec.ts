@@ -3,10 +3,10 @@ import { loadConfig } from '../config/environment.js';
 import { RedisConnection } from '../redis/redis-connection.js';
 import { createLogger } from '../telemetry/logger.js';
 import { SharedPauses } from './shared-pauses.js';
-import { TargetHealth, type TargetOutcome } from './target-health.js';
+import { healthKeyOf, TargetHealth, type TargetOutcome } from './target-health.js';
 
-const TARGET = { virtualKeyId: 'a', model: 'm' };
-const OTHER = { virtualKeyId: 'a', model: 'n' };
+const TARGET = healthKeyOf({ virtualKeyId: 'a', model: 'm' });
+const OTHER = healthKeyOf({ virtualKeyId: 'a', model: 'n' });
 const START = 1_700_000_000_000;
 
 /** Of a gateway without a Redis. */

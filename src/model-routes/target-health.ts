@@ -48,13 +48,16 @@ interface Health {
   probeUntil: number;
 }
 
-type Target = Pick<ModelTarget, 'virtualKeyId' | 'model'>;
+/** The name of a target here. Made once for each target: it is asked several times for every call. */
+export function healthKeyOf({ virtualKeyId, model }: Pick<ModelTarget, 'virtualKeyId' | 'model'>): string {
+  return `${virtualKeyId} ${model}`;
+}
 
 /**
  * How the targets of model routes are, as this gateway has seen them: one record for each model of a virtual key, whatever route
  * leads there. When half of at least ten calls in 30 seconds have failed, calls go to other targets for 30 seconds, and twice as
  * long each time that the next call fails too, up to five minutes. A pause that another gateway has seen counts, too. All times
- * are Unix milliseconds.
+ * are Unix milliseconds, and targets are named by `healthKeyOf`.
  */
 @Injectable()
 export class TargetHealth {
@@ -63,8 +66,7 @@ export class TargetHealth {
   constructor(private readonly shared: SharedPauses) {}
 
   /** Whether calls should go there first. */
-  isHealthy(target: Target, now: number): boolean {
-    const key = keyOf(target);
+  isHealthy(key: string, now: number): boolean {
     if (this.shared.of(key, now) !== undefined) return false;
     // Asked of every target for every call: the calls that go there keep it known.
     const health = this.known.peek(key);
@@ -74,14 +76,13 @@ export class TargetHealth {
   }
 
   /** A call is on its way there. */
-  begin(target: Target, now: number): void {
-    const health = this.known.peek(keyOf(target));
+  begin(key: string, now: number): void {
+    const health = this.known.peek(key);
     if (health?.openUntil !== undefined && health.openUntil <= now) health.probeUntil = now + LOST_PROBE_MS;
   }
 
   /** @param pauseMs that its provider asked for, of an outcome `limited` */
-  end(target: Target, outcome: TargetOutcome, now: number, pauseMs = LIMITED_MS): void {
-    const key = keyOf(target);
+  end(key: string, outcome: TargetOutcome, now: number, pauseMs = LIMITED_MS): void {
     const known = this.known.get(key);
     const health = known ?? newHealth();
     health.probeUntil = 0;
@@ -102,8 +103,7 @@ export class TargetHealth {
     }
   }
 
-  report(target: Target, now: number): HealthReport {
-    const key = keyOf(target);
+  report(key: string, now: number): HealthReport {
     const health = this.known.get(key) ?? newHealth();
     const own = stateOf(health, now);
     return { ...(own.until === undefined ? (this.shared.of(key, now) ?? own) : own), ...countsOf(health, now) };
@@ -155,8 +155,4 @@ function pause(health: Health, now: number): number {
   health.pauses += 1;
   health.slots = [];
   return until;
-}
-
-function keyOf({ virtualKeyId, model }: Target): string {
-  return `${virtualKeyId} ${model}`;
 }

@@ -5,13 +5,15 @@ import type { ModelTarget } from './model-route.entity.js';
 const HASH_BYTES = 6;
 const HASHES = 2 ** (8 * HASH_BYTES);
 
-export interface TargetChoice {
-  readonly isHealthy: (target: ModelTarget) => boolean;
+export interface TargetChoice<Target extends ModelTarget> {
+  readonly isHealthy: (target: Target) => boolean;
   /** What calls that should go to the same target have in common, such as the name of a session. */
   readonly affinity: string | undefined;
   /** From 0 up to, not including, 1. */
   readonly random: () => number;
 }
+
+type Chance = Pick<TargetChoice<ModelTarget>, 'affinity' | 'random'>;
 
 /**
  * The targets of a route in the order in which a call tries them: the healthy ones first. Among those of the same order, the
@@ -23,7 +25,10 @@ export interface TargetChoice {
  *
  * @param targets by their `order`
  */
-export function inTurn(targets: readonly ModelTarget[], choice: TargetChoice): readonly ModelTarget[] {
+export function inTurn<Target extends ModelTarget>(
+  targets: readonly Target[],
+  choice: TargetChoice<Target>,
+): readonly Target[] {
   if (targets.length < 2) return targets;
   const weighted = targets.some(({ weight }) => weight !== undefined) ? byWeight(targets, choice) : targets;
   const healthy = weighted.filter(choice.isHealthy);
@@ -31,7 +36,7 @@ export function inTurn(targets: readonly ModelTarget[], choice: TargetChoice): r
   return [...healthy, ...weighted.filter((target) => !healthy.includes(target))];
 }
 
-function byWeight(targets: readonly ModelTarget[], choice: TargetChoice): readonly ModelTarget[] {
+function byWeight<Target extends ModelTarget>(targets: readonly Target[], choice: Chance): readonly Target[] {
   const weightedOrders = new Set(targets.filter(({ weight }) => weight !== undefined).map(({ order }) => order));
   const scored = targets.map((target) => ({
     target,
@@ -44,7 +49,7 @@ function byWeight(targets: readonly ModelTarget[], choice: TargetChoice): readon
 }
 
 /** Of all targets, each is highest with the probability of its share of the weights. */
-function scoreOf({ virtualKeyId, model, weight = 1 }: ModelTarget, { affinity, random }: TargetChoice): number {
+function scoreOf({ virtualKeyId, model, weight = 1 }: ModelTarget, { affinity, random }: Chance): number {
   const share = affinity === undefined ? random() : hashOf(`${virtualKeyId} ${model} ${affinity}`);
   return -weight / Math.log(Math.max(share, Number.MIN_VALUE));
 }

@@ -2,6 +2,7 @@ import { compileConditions, type Condition, type Matches } from '../policies/con
 import { isPolicyKey, type PolicyAttributes, type PolicyKey } from '../policies/policy-keys.js';
 import { isMetadataKey } from '../usage/metadata-key.js';
 import type { ModelTarget } from './model-route.entity.js';
+import { healthKeyOf } from './target-health.js';
 
 /** A call before it has a target; each fact is asked only where a route needs it. */
 export interface RoutedCall {
@@ -16,6 +17,8 @@ export interface RoutedCall {
 
 /** A target whose conditions are compiled. */
 export interface KnownTarget extends ModelTarget {
+  /** Of `TargetHealth`. */
+  readonly healthKey: string;
   /** undefined: it takes every call. */
   readonly accepts?: (call: RoutedCall) => boolean;
 }
@@ -32,7 +35,8 @@ export function isTargetKey(key: unknown): boolean {
 export function compileTarget(target: ModelTarget): KnownTarget {
   const { conditions = [], minEstimatedTokens = 0, maxEstimatedTokens = Infinity } = target;
   const isSized = minEstimatedTokens > 0 || maxEstimatedTokens < Infinity;
-  if (conditions.length === 0 && !isSized) return target;
+  const healthKey = healthKeyOf(target);
+  if (conditions.length === 0 && !isSized) return { ...target, healthKey };
   const matches = compiled(conditions);
   const accepts = (call: RoutedCall): boolean => {
     if (isSized) {
@@ -41,7 +45,7 @@ export function compileTarget(target: ModelTarget): KnownTarget {
     }
     return conditions.length === 0 || matches(call.attributes());
   };
-  return { ...target, accepts };
+  return { ...target, healthKey, accepts };
 }
 
 function compiled(conditions: readonly Condition[]): Matches {

@@ -57,15 +57,15 @@ export class RoutedCalls {
     let failure: unknown;
     for (let attempts = 1; ; attempts += 1) {
       answer.setHeader(ATTEMPTS_HEADER, String(attempts));
-      this.health.begin(target, this.now());
+      this.health.begin(target.healthKey, this.now());
       try {
         const result = await attempt(current, { model: target.model, hasNext: others.length > 0 });
-        this.health.end(target, 'answered', this.now());
+        this.health.end(target.healthKey, 'answered', this.now());
         return result;
       } catch (error) {
         const now = this.now();
         const { outcome, isPassable, pauseMs } = failedTarget(error, now);
-        this.health.end(target, outcome, now, pauseMs);
+        this.health.end(target.healthKey, outcome, now, pauseMs);
         // One that cannot take the call says less than one that has tried.
         if (failure === undefined || outcome !== 'unknown' || !isPassable) failure = error;
         if (!isPassable || answer.headersSent || answer.destroyed) throw failure;
