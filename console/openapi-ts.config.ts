@@ -75,5 +75,10 @@ export default defineConfig({
   input: process.env['OPENAPI'] ?? '../dist/openapi.json',
   output: { path: process.env['OUTPUT'] ?? 'src/api', clean: true },
   parser: { filters: { operations: { include: OPERATIONS } } },
-  plugins: ['@hey-api/typescript', '@hey-api/sdk', '@hey-api/client-fetch', '@tanstack/react-query'],
+  plugins: [
+    '@hey-api/typescript',
+    '@hey-api/sdk',
+    '@hey-api/client-fetch',
+    { name: '@tanstack/react-query', infiniteQueryOptions: false, infiniteQueryKeys: false },
+  ],
 });

@@ -1,6 +1,7 @@
 import { IntersectionType } from '@nestjs/swagger';
 import { IsString, IsUUID, MaxLength } from 'class-validator';
-import { IsSortOf, ListQuery, SearchQuery } from '../common/pagination/list.query.js';
+import { SearchQuery } from '../common/pagination/list.query.js';
+import { LogListQuery } from '../common/pagination/log-list.query.js';
 import { OrganisationQuery } from '../common/pagination/organisation.query.js';
 import { TimeRangeQuery } from '../common/pagination/time-range.query.js';
 import { IsStorable } from '../common/validation/is-storable.decorator.js';
@@ -35,7 +36,4 @@ export class AuditLogFilter extends IntersectionType(OrganisationQuery, SearchQu
   readonly resource_type?: string;
 }
 
-export class AuditLogQuery extends IntersectionType(ListQuery, AuditLogFilter) {
-  @IsSortOf('created_at')
-  override readonly sort: string = '-created_at';
-}
+export class AuditLogQuery extends IntersectionType(LogListQuery, AuditLogFilter) {}

@@ -72,5 +72,8 @@ export function toAuditLogEntryResponse(entry: AuditLogEntry): AuditLogEntryResp
 export class AuditLogListResponse {
   readonly object: 'list';
   readonly data: AuditLogEntryResponse[];
-  readonly total: number;
+  /** Number of entries on all pages; null where it was not counted (`include_total`). */
+  readonly total: number | null;
+  /** Whether there is a page after this one. */
+  readonly has_more: boolean;
 }

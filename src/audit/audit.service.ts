@@ -3,10 +3,11 @@ import { InjectRepository } from '@nestjs/typeorm';
 import { type EntityManager, type FindOptionsWhere, In, type Repository } from 'typeorm';
 import type { Principal } from '../access/principal.js';
 import { tenantWhere } from '../access/tenant-where.js';
-import { type ListOf, toList } from '../common/pagination/list.js';
+import { type LogListOf, toLogList } from '../common/pagination/list.js';
 import { foldId } from '../common/uuid.js';
 import { withoutUndefined } from '../common/without-undefined.js';
-import { both, pageAndOrder, searched } from '../database/list-options.js';
+import { both, searched } from '../database/list-options.js';
+import { readLogPage } from '../database/log-page.js';
 import { insertRow } from '../database/rows.js';
 import { timeRange } from '../database/time-range.js';
 import { AuditLogEntry } from './audit-log-entry.entity.js';
@@ -57,12 +58,9 @@ export class AuditService {
   }
 
   /** Entries of the caller's tenant. */
-  async list(principal: Principal, query: AuditLogQuery): Promise<ListOf<AuditLogEntryResponse>> {
-    const found = await this.entries.findAndCount({
-      where: whereOf(principal, query),
-      ...pageAndOrder(query),
-    });
-    return toList(found, toAuditLogEntryResponse);
+  async list(principal: Principal, query: AuditLogQuery): Promise<LogListOf<AuditLogEntryResponse>> {
+    const filters = whereOf(principal, query);
+    return toLogList(await readLogPage(this.entries, tenantWhere(principal), filters, query), toAuditLogEntryResponse);
   }
 
   /** Every entry of the caller's tenant, oldest first, some at a time. */

@@ -5,8 +5,11 @@ import { fromUnixSeconds } from '../common/time/unix-time.js';
 import { containsText } from './rows.js';
 
 export interface ListOrder {
-  readonly [property: string]: { readonly direction: 'ASC' | 'DESC'; readonly nulls: 'LAST' };
+  readonly [property: string]: { readonly direction: 'ASC' | 'DESC'; readonly nulls?: 'LAST' };
 }
+
+/** Every row has them. With `NULLS LAST`, PostgreSQL would sort all rows instead of reading an index backwards. */
+const NEVER_NULL: ReadonlySet<string> = new Set(['createdAt', 'updatedAt']);
 
 /** TypeORM's form of a page and its order. Rows with equal values have a fixed order. */
 export function pageAndOrder(query: ListQuery): {
@@ -18,8 +21,9 @@ export function pageAndOrder(query: ListQuery): {
   const property = query.sort
     .replace(/^-/, '')
     .replace(/_(\w)/g, (_underscore, letter: string) => letter.toUpperCase());
-  const as = { direction: isDescending ? 'DESC' : 'ASC', nulls: 'LAST' } as const;
-  return { order: { [property]: as, id: as }, ...toSkipTake(query) };
+  const as = { direction: isDescending ? 'DESC' : 'ASC' } as const;
+  const first = NEVER_NULL.has(property) ? as : ({ ...as, nulls: 'LAST' } as const);
+  return { order: { [property]: first, id: as }, ...toSkipTake(query) };
 }
 
 /** Alternatives of a `where`: one for each of the columns that may contain the text. */

@@ -63,7 +63,10 @@ export class RequestLogResponse {
 export class RequestLogListResponse {
   readonly object: 'list';
   readonly data: RequestLogResponse[];
-  readonly total: number;
+  /** Number of entries on all pages; null where it was not counted (`include_total`). */
+  readonly total: number | null;
+  /** Whether there is a page after this one. */
+  readonly has_more: boolean;
 }
 
 export function toRequestLogResponse(log: RequestLog): RequestLogResponse {

@@ -3,7 +3,7 @@ import { CurrentPrincipal } from '../access/current-principal.decorator.js';
 import type { Principal } from '../access/principal.js';
 import { RequireScope } from '../access/route-access.decorators.js';
 import { ManagementApi } from '../common/http/api-docs.decorators.js';
-import { toList } from '../common/pagination/list.js';
+import { toLogList } from '../common/pagination/list.js';
 import { RequestLogListQuery } from './dto/request-log-list.query.js';
 import { LoggedBodiesResponse, toLoggedBodiesResponse } from './logged-bodies.response.js';
 import { RequestLogListResponse, RequestLogResponse, toRequestLogResponse } from './request-log.response.js';
@@ -21,7 +21,7 @@ export class RequestLogsController {
     @CurrentPrincipal() principal: Principal,
     @Query() query: RequestLogListQuery,
   ): Promise<RequestLogListResponse> {
-    return toList(await this.logs.list(principal, query), toRequestLogResponse);
+    return toLogList(await this.logs.list(principal, query), toRequestLogResponse);
   }
 
   /** Returns one call. */

@@ -8,7 +8,8 @@ import { AuditService } from '../audit/audit.service.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { isUuid } from '../common/uuid.js';
 import { withoutUndefined } from '../common/without-undefined.js';
-import { both, pageAndOrder, searched } from '../database/list-options.js';
+import { both, searched } from '../database/list-options.js';
+import { type LogPage, readLogPage } from '../database/log-page.js';
 import { timeRange } from '../database/time-range.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import type { RequestLogListQuery } from './dto/request-log-list.query.js';
@@ -28,7 +29,7 @@ export class RequestLogsService {
     private readonly audit: AuditService,
   ) {}
 
-  async list(principal: Principal, query: RequestLogListQuery): Promise<[RequestLog[], number]> {
+  async list(principal: Principal, query: RequestLogListQuery): Promise<LogPage<RequestLog>> {
     const { actor_id: actorId, user_id: userId, session, route, model, provider, virtual_key: virtualKey } = query;
     const { mcp_server: mcpServer, trace_id: traceId, min_duration_ms: least } = query;
     const named = withoutUndefined({
@@ -45,11 +46,10 @@ export class RequestLogsService {
       status: statusOf(query),
       durationMs: least === undefined ? undefined : MoreThanOrEqual(least),
     });
-    const owner = { ...(await this.workspaces.filterBy(principal, query.workspace_id)), ...tenantWhere(principal) };
-    return this.logs.findAndCount({
-      where: both([{ ...named, ...owner }], searched(query.search, ['model', 'actorId', 'errorCode'])),
-      ...pageAndOrder(query),
-    });
+    const tenant = tenantWhere(principal);
+    const owner = { ...(await this.workspaces.filterBy(principal, query.workspace_id)), ...tenant };
+    const filters = both([{ ...named, ...owner }], searched(query.search, ['model', 'actorId', 'errorCode']));
+    return readLogPage(this.logs, tenant, filters, query);
   }
 
   /** @throws GatewayError `not_found` */

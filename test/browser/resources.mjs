@@ -192,4 +192,31 @@ export const resources = [
       await page.getByRole('button', { name: 'Delete full' }).waitFor({ state: 'detached' });
     },
   },
+  {
+    title: 'The log of calls has pages that new calls do not move',
+    run: async ({ tabs, page: address, adminKey, ask, call, providerUrl }) => {
+      const config = { base_url: providerUrl };
+      await ask('/v1/virtual-keys', { name: 'Paged', slug: 'paged', provider: 'openai-compatible', config });
+      const use = async (model) => assert.equal((await call(adminKey, { model: `@paged/${model}` })).status, 200);
+      for (let number = 0; number < 101; number += 1) await use(`old-${number}`);
+      const page = await logIn(tabs, `${address}/calls?search=old-`, adminKey);
+      const old = (number) => page.getByText(`old-${number}`, { exact: true });
+      await old(100).waitFor();
+      await page.getByRole('button', { name: 'Older' }).click();
+      await old(50).waitFor();
+      await old(51).waitFor({ state: 'detached' });
+      await use('old-new');
+      // The list is read again every five seconds.
+      await page.waitForResponse((answer) => answer.url().includes('/v1/logs?') && answer.ok());
+      await page.waitForResponse((answer) => answer.url().includes('/v1/logs?') && answer.ok());
+      assert.deepEqual([await old(50).count(), await old(51).count(), await old(1).count()], [1, 0, 1]);
+      await page.getByRole('button', { name: 'Older' }).click();
+      await old(0).waitFor();
+      assert.equal(await page.getByRole('button', { name: 'Older' }).isDisabled(), true);
+      await page.goBack();
+      await old(50).waitFor();
+      await page.getByRole('button', { name: 'Newest' }).click();
+      await page.getByText('old-new', { exact: true }).waitFor();
+    },
+  },
 ];

@@ -319,7 +319,14 @@ export type CohereOptions = {
 export type McpCallList = {
     object: 'list';
     data: Array<McpCall>;
-    total: number;
+    /**
+     * Number of entries on all pages; null where it was not counted (`include_total`).
+     */
+    total: number | null;
+    /**
+     * Whether there is a page after this one.
+     */
+    has_more: boolean;
 };
 
 export type McpCall = {
@@ -1221,7 +1228,14 @@ export type LoggedBody = {
 export type RequestLogList = {
     object: 'list';
     data: Array<RequestLog>;
-    total: number;
+    /**
+     * Number of entries on all pages; null where it was not counted (`include_total`).
+     */
+    total: number | null;
+    /**
+     * Whether there is a page after this one.
+     */
+    has_more: boolean;
 };
 
 export type RequestLog = {
@@ -3140,7 +3154,14 @@ export type CreateVirtualKeyRequest = {
 export type AuditLogList = {
     object: 'list';
     data: Array<AuditLogEntry>;
-    total: number;
+    /**
+     * Number of entries on all pages; null where it was not counted (`include_total`).
+     */
+    total: number | null;
+    /**
+     * Whether there is a page after this one.
+     */
+    has_more: boolean;
 };
 
 export type AuditedUser = {
@@ -4309,6 +4330,10 @@ export type ListAuditLogsData = {
          */
         search?: string;
         /**
+         * `false`: `total` is null, since to count a long log takes longer than to read a page. Default: `false` with `after`, else `true`.
+         */
+        include_total?: 'true' | 'false';
+        /**
          * The field to sort by; with `-` before it, in descending order.
          */
         sort?: 'created_at' | '-created_at';
@@ -4324,6 +4349,10 @@ export type ListAuditLogsData = {
          * Items on a page.
          */
         page_size?: number;
+        /**
+         * Id of an entry: the page after it is returned, whatever was added since. Not together with `current_page`.
+         */
+        after?: string;
         /**
          * Unix seconds, inclusive.
          */
@@ -7870,6 +7899,14 @@ export type ListLogsData = {
          */
         search?: string;
         /**
+         * `false`: `total` is null, since to count a long log takes longer than to read a page. Default: `false` with `after`, else `true`.
+         */
+        include_total?: 'true' | 'false';
+        /**
+         * The field to sort by; with `-` before it, in descending order.
+         */
+        sort?: 'created_at' | '-created_at';
+        /**
          * Only calls with this key (its id), or of this user of a token.
          */
         actor_id?: string;
@@ -7910,10 +7947,6 @@ export type ListLogsData = {
          */
         trace_id?: string;
         /**
-         * The field to sort by; with `-` before it, in descending order.
-         */
-        sort?: 'created_at' | '-created_at';
-        /**
          * Only calls with this status.
          */
         status?: number;
@@ -7937,6 +7970,10 @@ export type ListLogsData = {
          * Items on a page.
          */
         page_size?: number;
+        /**
+         * Id of an entry: the page after it is returned, whatever was added since. Not together with `current_page`.
+         */
+        after?: string;
         /**
          * Unix seconds, inclusive.
          */
@@ -8945,6 +8982,14 @@ export type ListMcpServerCallsData = {
          */
         search?: string;
         /**
+         * `false`: `total` is null, since to count a long log takes longer than to read a page. Default: `false` with `after`, else `true`.
+         */
+        include_total?: 'true' | 'false';
+        /**
+         * The field to sort by; with `-` before it, in descending order.
+         */
+        sort?: 'created_at' | '-created_at';
+        /**
          * Only calls of the user with this `user_id`.
          */
         user_id?: string;
@@ -8952,10 +8997,6 @@ export type ListMcpServerCallsData = {
          * Only calls of this tool.
          */
         tool?: string;
-        /**
-         * The field to sort by; with `-` before it, in descending order.
-         */
-        sort?: 'created_at' | '-created_at';
         /**
          * Only calls that ended so.
          */
@@ -8976,6 +9017,10 @@ export type ListMcpServerCallsData = {
          * Items on a page.
          */
         page_size?: number;
+        /**
+         * Id of an entry: the page after it is returned, whatever was added since. Not together with `current_page`.
+         */
+        after?: string;
         /**
          * Unix seconds, inclusive.
          */

@@ -19,26 +19,40 @@ export interface Column<Row> {
 
 export const PAGE_SIZE = 50;
 
-interface TableProps<Row> {
+/** Which page is shown: by its number, or in a log by the entry before it, since entries are added all the time. */
+type Paging =
+  | {
+      /** From 0. */
+      readonly page: number;
+      readonly onPage: (page: number) => void;
+    }
+  | { readonly after: string | undefined; readonly onAfter: (id: string | undefined) => void };
+
+interface ListOf<Row> {
+  readonly data: readonly Row[];
+  readonly total: number | null;
+  readonly has_more?: boolean;
+}
+
+type TableProps<Row> = Paging & {
   /** Names the table for screen readers. */
   readonly caption: string;
   readonly columns: readonly Column<Row>[];
-  readonly query: UseQueryResult<{ readonly data: readonly Row[]; readonly total: number }, Failure>;
+  readonly query: UseQueryResult<ListOf<Row>, Failure>;
   readonly keyOf: (row: Row) => string;
   readonly empty: ReactNode;
-  /** From 0. */
-  readonly page: number;
-  readonly onPage: (page: number) => void;
   /** Where all of it can be downloaded. */
   readonly csv?: CsvSource;
-}
+};
 
 /** One page of a list of the gateway, with the states of loading, failure and nothing there. */
-export function Table<Row>({ caption, columns, query, keyOf, empty, page, onPage, csv }: TableProps<Row>) {
+export function Table<Row>({ caption, columns, query, keyOf, empty, csv, ...paging }: TableProps<Row>) {
   if (query.isPending) return <Loading />;
   if (query.isLoadingError) return <ErrorNote error={query.error} onRetry={() => void query.refetch()} />;
-  const { data: rows, total } = query.data;
-  if (rows.length === 0 && page === 0) return <Empty>{empty}</Empty>;
+  const { data: rows, total, has_more: hasMore = false } = query.data;
+  const isFirst = 'page' in paging ? paging.page === 0 : paging.after === undefined;
+  const last = rows.at(-1);
+  if (rows.length === 0 && isFirst) return <Empty>{empty}</Empty>;
   return (
     <>
       <div className="overflow-x-auto" tabIndex={0} role="region" aria-label={caption}>
@@ -83,7 +97,15 @@ export function Table<Row>({ caption, columns, query, keyOf, empty, page, onPage
       </div>
       <footer className="flex flex-wrap items-center justify-end gap-3 border-t border-line px-4 py-2 empty:hidden">
         {csv !== undefined && <CsvButton {...csv} />}
-        <Pages total={total} page={page} onPage={onPage} />
+        {'page' in paging ? (
+          <Pages total={total ?? 0} page={paging.page} onPage={paging.onPage} />
+        ) : (
+          <LogPages
+            isFirst={isFirst}
+            older={hasMore && last !== undefined ? keyOf(last) : undefined}
+            onAfter={paging.onAfter}
+          />
+        )}
       </footer>
     </>
   );
@@ -102,6 +124,28 @@ function classOf({ align, isExtra, kind }: Pick<Column<unknown>, 'align' | 'isEx
     align === 'right' && 'tabular-nums md:text-right md:whitespace-nowrap',
     isExtra === true && 'md:max-lg:hidden',
     isExtra === 'wide' && 'md:max-xl:hidden',
+  );
+}
+
+interface LogPagesProps {
+  readonly isFirst: boolean;
+  /** The entry before the next page. */
+  readonly older: string | undefined;
+  readonly onAfter: (id: string | undefined) => void;
+}
+
+/** The button "Back" of the browser shows the page before. */
+function LogPages({ isFirst, older, onAfter }: LogPagesProps) {
+  if (isFirst && older === undefined) return null;
+  return (
+    <nav aria-label="Pages" className="flex items-center gap-2">
+      <Button size="small" disabled={isFirst} onClick={() => onAfter(undefined)}>
+        Newest
+      </Button>
+      <Button size="small" disabled={older === undefined} onClick={() => onAfter(older)}>
+        Older
+      </Button>
+    </nav>
   );
 }
 

@@ -10,17 +10,23 @@ export const listSearch = z.object({
   view: z.string().min(1).max(32).optional().catch(undefined),
   provider: z.string().min(1).max(32).optional().catch(undefined),
   status: z.string().min(1).max(32).optional().catch(undefined),
+  /** Of a log: the entry before the page. */
+  after: z.uuid().optional().catch(undefined),
   page: z.number().int().min(0).max(1_000_000).optional().catch(undefined),
 });
 export type ListSearch = z.infer<typeof listSearch>;
 
 /** The search of this list, and how to change it. A change of the search begins at the first page. */
 export function useListSearch() {
-  const { search, status, view, provider, page = 0 }: ListSearch = useSearch({ strict: false });
+  const { search, status, view, provider, after, page = 0 }: ListSearch = useSearch({ strict: false });
   const navigate = useNavigate();
   const change = useCallback(
-    (next: ListSearch) =>
-      void navigate({ to: '.', replace: true, search: (previous: ListSearch) => ({ ...previous, ...next }) }),
+    (next: ListSearch, replace = true) =>
+      void navigate({
+        to: '.',
+        replace,
+        search: (previous: ListSearch) => ({ ...previous, after: undefined, ...next }),
+      }),
     [navigate],
   );
   return {
@@ -29,6 +35,14 @@ export function useListSearch() {
     view,
     provider,
     page,
+    after,
+    /** The page of a log as the gateway's query has it. A long log is not counted. */
+    logPaging: {
+      page_size: PAGE_SIZE,
+      include_total: 'false' as const,
+      ...(search !== undefined && { search }),
+      ...(after !== undefined && { after }),
+    },
     /** The page as the gateway's query has it. */
     paging: { current_page: page, page_size: PAGE_SIZE, ...(search !== undefined && { search }) },
     onSearch: useCallback(
@@ -43,6 +57,7 @@ export function useListSearch() {
       (next: string) => change({ provider: next === '' ? undefined : next, page: undefined }),
       [change],
     ),
+    onAfter: useCallback((next: string | undefined) => change({ after: next }, false), [change]),
     onPage: useCallback((next: number) => change({ page: next === 0 ? undefined : next }), [change]),
   };
 }

@@ -15,7 +15,7 @@ export function AuditPage() {
   const list = useListSearch();
   const [shown, setShown] = useState<AuditLogEntry>();
   const entries = useQuery({
-    ...listAuditLogsOptions({ query: list.paging }),
+    ...listAuditLogsOptions({ query: list.logPaging }),
     placeholderData: (previous) => previous,
   });
   return (
@@ -28,8 +28,8 @@ export function AuditPage() {
           query={entries}
           keyOf={({ id }) => id}
           empty="No change here."
-          page={list.page}
-          onPage={list.onPage}
+          after={list.after}
+          onAfter={list.onAfter}
           csv={{ path: '/v1/audit-logs', query: { search: list.search } }}
         />
       </Card>

@@ -33,7 +33,9 @@ export function CallsPage() {
   const [shown, setShown] = useState<RequestLog>();
   const [, statusClass] = CLASSES[list.status ?? ''] ?? [];
   const calls = useQuery({
-    ...listLogsOptions({ query: { ...list.paging, ...(statusClass !== undefined && { status_class: statusClass }) } }),
+    ...listLogsOptions({
+      query: { ...list.logPaging, ...(statusClass !== undefined && { status_class: statusClass }) },
+    }),
     refetchInterval: REFRESH_MS,
     placeholderData: (previous) => previous,
   });
@@ -50,8 +52,8 @@ export function CallsPage() {
           query={calls}
           keyOf={({ id }) => id}
           empty="No call here. A call appears about a second after its end."
-          page={list.page}
-          onPage={list.onPage}
+          after={list.after}
+          onAfter={list.onAfter}
           csv={{ path: '/v1/logs', query: { search: list.search, status_class: statusClass } }}
         />
       </Card>

@@ -87,7 +87,7 @@ function Calls({ serverId }: { readonly serverId: string }) {
   const calls = useQuery({
     ...listMcpServerCallsOptions({
       path: { ref: serverId },
-      query: { ...list.paging, ...(outcome && { outcome }) },
+      query: { ...list.logPaging, ...(outcome && { outcome }) },
     }),
     refetchInterval: REFRESH_MS,
     placeholderData: (previous) => previous,
@@ -100,8 +100,8 @@ function Calls({ serverId }: { readonly serverId: string }) {
         query={calls}
         keyOf={({ id }) => id}
         empty="No such call."
-        page={list.page}
-        onPage={list.onPage}
+        after={list.after}
+        onAfter={list.onAfter}
         csv={{ path: `/v1/mcp-servers/${serverId}/calls`, query: { search: list.search, outcome } }}
       />
     </Card>

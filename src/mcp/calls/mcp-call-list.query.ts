@@ -1,12 +1,13 @@
 import { IntersectionType } from '@nestjs/swagger';
 import { IsIn, IsInt, Max, Min } from 'class-validator';
-import { IsSortOf, IsTextFilter, ListQuery } from '../../common/pagination/list.query.js';
+import { IsTextFilter } from '../../common/pagination/list.query.js';
+import { LogListQuery } from '../../common/pagination/log-list.query.js';
 import { TimeRangeQuery } from '../../common/pagination/time-range.query.js';
 import { ToNumber } from '../../common/validation/conversion.decorators.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
 import { CALL_OUTCOMES, type CallOutcome } from './call-outcome.js';
 
-export class McpCallListQuery extends IntersectionType(ListQuery, TimeRangeQuery) {
+export class McpCallListQuery extends IntersectionType(LogListQuery, TimeRangeQuery) {
   /** Only calls of the user with this `user_id`. */
   @IsTextFilter()
   readonly user_id?: string;
@@ -27,7 +28,4 @@ export class McpCallListQuery extends IntersectionType(ListQuery, TimeRangeQuery
   @Min(100)
   @Max(599)
   readonly status?: number;
-
-  @IsSortOf('created_at')
-  override readonly sort: string = '-created_at';
 }

@@ -4,7 +4,8 @@ import type { Repository } from 'typeorm';
 import type { Principal } from '../../access/principal.js';
 import { tenantWhere } from '../../access/tenant-where.js';
 import { withoutUndefined } from '../../common/without-undefined.js';
-import { both, pageAndOrder, searched } from '../../database/list-options.js';
+import { both, searched } from '../../database/list-options.js';
+import { type LogPage, readLogPage } from '../../database/log-page.js';
 import { timeRange } from '../../database/time-range.js';
 import { McpServerStore } from '../servers/mcp-server.store.js';
 import { McpCall } from './mcp-call.entity.js';
@@ -19,13 +20,12 @@ export class McpCallHistory {
   ) {}
 
   /** Calls of one server by the caller's own tenant. */
-  async list(principal: Principal, ref: string, query: McpCallListQuery): Promise<[McpCall[], number]> {
+  async list(principal: Principal, ref: string, query: McpCallListQuery): Promise<LogPage<McpCall>> {
     const { id: serverId } = await this.servers.get(principal, ref);
     const { user_id: userId, tool, outcome, status } = query;
     const named = withoutUndefined({ userId, tool, outcome, status, createdAt: timeRange(query) });
-    return this.calls.findAndCount({
-      where: both([{ ...named, ...tenantWhere(principal), serverId }], searched(query.search, ['tool', 'userId'])),
-      ...pageAndOrder(query),
-    });
+    const owner = { ...tenantWhere(principal), serverId };
+    const filters = both([{ ...named, ...owner }], searched(query.search, ['tool', 'userId']));
+    return readLogPage(this.calls, owner, filters, query);
   }
 }

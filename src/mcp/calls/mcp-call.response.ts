@@ -50,7 +50,10 @@ export class McpCallResponse {
 export class McpCallListResponse {
   readonly object: 'list';
   readonly data: McpCallResponse[];
-  readonly total: number;
+  /** Number of entries on all pages; null where it was not counted (`include_total`). */
+  readonly total: number | null;
+  /** Whether there is a page after this one. */
+  readonly has_more: boolean;
 }
 
 export function toMcpCallResponse(call: McpCall): McpCallResponse {

@@ -3,7 +3,7 @@ import { CurrentPrincipal } from '../../access/current-principal.decorator.js';
 import type { Principal } from '../../access/principal.js';
 import { RequireScope } from '../../access/route-access.decorators.js';
 import { ManagementApi } from '../../common/http/api-docs.decorators.js';
-import { toList } from '../../common/pagination/list.js';
+import { toLogList } from '../../common/pagination/list.js';
 import { McpCallHistory } from './mcp-call.history.js';
 import { McpCallListQuery } from './mcp-call-list.query.js';
 import { McpCallListResponse, toMcpCallResponse } from './mcp-call.response.js';
@@ -21,6 +21,6 @@ export class McpCallsController {
     @Param('ref') ref: string,
     @Query() query: McpCallListQuery,
   ): Promise<McpCallListResponse> {
-    return toList(await this.history.list(principal, ref, query), toMcpCallResponse);
+    return toLogList(await this.history.list(principal, ref, query), toMcpCallResponse);
   }
 }

@@ -1,13 +1,14 @@
 import { IntersectionType } from '@nestjs/swagger';
 import { IsInt, Max, Min } from 'class-validator';
-import { IsSortOf, IsTextFilter, ListQuery } from '../../common/pagination/list.query.js';
+import { IsTextFilter } from '../../common/pagination/list.query.js';
+import { LogListQuery } from '../../common/pagination/log-list.query.js';
 import { TimeRangeQuery } from '../../common/pagination/time-range.query.js';
 import { ToNumber } from '../../common/validation/conversion.decorators.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
 
 const MAX_INTEGER = 2 ** 31 - 1;
 
-export class RequestLogListQuery extends IntersectionType(ListQuery, TimeRangeQuery) {
+export class RequestLogListQuery extends IntersectionType(LogListQuery, TimeRangeQuery) {
   /** Only calls with this key (its id), or of this user of a token. */
   @IsTextFilter()
   readonly actor_id?: string;
@@ -71,7 +72,4 @@ export class RequestLogListQuery extends IntersectionType(ListQuery, TimeRangeQu
   @Min(0)
   @Max(MAX_INTEGER)
   readonly min_duration_ms?: number;
-
-  @IsSortOf('created_at')
-  override readonly sort: string = '-created_at';
 }
