@@ -14,6 +14,7 @@ import { chromium } from 'playwright-core';
 import { attacks } from './attacks.mjs';
 import { features } from './features.mjs';
 import { foreignPages } from './foreign-pages.mjs';
+import { forms } from './forms.mjs';
 import { guide } from './guide.mjs';
 import { logins as loginCases } from './logins.mjs';
 import { outages } from './outages.mjs';
@@ -64,6 +65,7 @@ try {
     ...features,
     ...foreignPages,
     ...resources,
+    ...forms,
     ...attacks,
     ...pages,
     ...outages,

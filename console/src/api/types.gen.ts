@@ -2557,6 +2557,58 @@ export type WebhookDelivery = {
     created_at: number;
 };
 
+export type UpdateWebhookEndpointRequest = {
+    /**
+     * Where events are sent.
+     */
+    url?: string;
+    /**
+     * The types of events that the endpoint receives; `*`: all.
+     */
+    events?: Array<'usage_limit.threshold_reached' | 'usage_limit.exhausted' | 'usage_limit.reset' | 'usage_limit.groups_nearly_full' | 'api_key.expiring' | 'virtual_key.expiring' | 'virtual_key.credential_refused' | 'secret_reference.failed' | 'mcp_server.tools_changed' | 'webhook.disabled' | 'webhook.test' | '*'>;
+    description?: string | null;
+    /**
+     * `standard` (default): Standard Webhooks; `slack`: a message, for the address of an incoming webhook of Slack.
+     */
+    format?: 'standard' | 'slack';
+    /**
+     * false: nothing is sent until it is true again.
+     */
+    enabled?: boolean;
+    /**
+     * Required with an administrator's token; with an API key it can only be the key's own.
+     */
+    organisation_id?: string;
+    /**
+     * As it was read: it cannot be changed.
+     */
+    id?: string;
+    /**
+     * As it was read: it cannot be changed.
+     */
+    object?: 'webhook-endpoint';
+    /**
+     * As it was read: it cannot be changed.
+     */
+    created_at?: number;
+    /**
+     * As it was read: it cannot be changed.
+     */
+    workspace_id?: string | null;
+    /**
+     * As it was read: it cannot be changed.
+     */
+    disabled_at?: number | null;
+    /**
+     * As it was read: it cannot be changed.
+     */
+    disabled_reason?: string | null;
+    /**
+     * As it was read: it cannot be changed.
+     */
+    updated_at?: number;
+};
+
 export type WebhookEndpointList = {
     object: 'list';
     data: Array<WebhookEndpoint>;
@@ -3058,6 +3110,66 @@ export type EmptyRequest = {
      * The organisation of the resource. Administrators of several need it; with an API key it can only be the key's own.
      */
     organisation_id?: string;
+};
+
+export type UpdateVirtualKeyRequest = {
+    name?: string;
+    description?: string | null;
+    /**
+     * The provider's own key. Sealed at once, and only ever shown masked. The mask of what is stored changes nothing; null: none.
+     */
+    key?: string | null;
+    /**
+     * Options of the provider; see the provider's schema. On an update it is merged, and `null` takes a field out.
+     */
+    config?: {
+        [key: string]: unknown;
+    };
+    /**
+     * Fields that take their values from secret references. A mapped field needs no value of its own, and may have none. On an
+     * update these take the place of all mappings; null or an empty list removes them.
+     */
+    secret_mappings?: Array<SecretMappingInput> | null;
+    /**
+     * Unix seconds; null: never.
+     */
+    expires_at?: number | null;
+    /**
+     * Required with an administrator's token; with an API key it can only be the key's own.
+     */
+    organisation_id?: string;
+    /**
+     * As it was read: it cannot be changed.
+     */
+    id?: string;
+    /**
+     * As it was read: it cannot be changed.
+     */
+    object?: 'virtual-key';
+    /**
+     * As it was read: it cannot be changed.
+     */
+    created_at?: number;
+    /**
+     * As it was read: it cannot be changed.
+     */
+    slug?: string;
+    /**
+     * As it was read: it cannot be changed.
+     */
+    provider?: string;
+    /**
+     * As it was read: it cannot be changed.
+     */
+    workspace_id?: string | null;
+    /**
+     * As it was read: it cannot be changed.
+     */
+    status?: 'active' | 'expired';
+    /**
+     * As it was read: it cannot be changed.
+     */
+    updated_at?: number;
 };
 
 export type VirtualKeyList = {
@@ -4670,6 +4782,88 @@ export type DeleteVirtualKeyResponses = {
 
 export type DeleteVirtualKeyResponse = DeleteVirtualKeyResponses[keyof DeleteVirtualKeyResponses];
 
+export type UpdateVirtualKeyData = {
+    body?: UpdateVirtualKeyRequest;
+    path: {
+        /**
+         * The id or slug of the virtual key.
+         */
+        ref: string;
+    };
+    query?: {
+        /**
+         * The organisation to act in. Needed only with an administrator's token that grants several. A body may name it instead.
+         */
+        organisation_id?: string;
+    };
+    url: '/v1/virtual-keys/{ref}';
+};
+
+export type UpdateVirtualKeyErrors = {
+    /**
+     * - `validation_failed`: The request is not valid.
+     */
+    400: ErrorResponse;
+    /**
+     * - `api_key_invalid`: The gateway API key is missing or not valid.
+     * - `token_invalid`: The bearer token is not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * - `permission_denied`: The caller lacks a permission that this operation needs.
+     * - `tenant_mismatch`: The request names an organisation or workspace that the caller does not act for.
+     */
+    403: ErrorResponse;
+    /**
+     * - `not_found`: The resource does not exist.
+     */
+    404: ErrorResponse;
+    /**
+     * - `request_timeout`: The request did not arrive in time.
+     */
+    408: ErrorResponse;
+    /**
+     * - `conflict`: The request conflicts with an existing resource.
+     */
+    409: ErrorResponse;
+    /**
+     * - `payload_too_large`: The request body is too large.
+     */
+    413: ErrorResponse;
+    /**
+     * - `unsupported_media_type`: The request body must be JSON (content-type: application/json).
+     */
+    415: ErrorResponse;
+    /**
+     * - `rate_limited`: The API key has reached its request rate limit.
+     */
+    429: ErrorResponse;
+    /**
+     * - `internal_error`: The gateway failed to handle the request.
+     */
+    500: ErrorResponse;
+    /**
+     * - `identity_provider_unavailable`: The identity provider could not be reached.
+     */
+    502: ErrorResponse;
+    /**
+     * - `store_unavailable`: A store that the gateway depends on is not available.
+     */
+    503: ErrorResponse;
+    /**
+     * Any other error. The description of this document lists all codes.
+     */
+    default: ErrorResponse;
+};
+
+export type UpdateVirtualKeyError = UpdateVirtualKeyErrors[keyof UpdateVirtualKeyErrors];
+
+export type UpdateVirtualKeyResponses = {
+    200: VirtualKey;
+};
+
+export type UpdateVirtualKeyResponse = UpdateVirtualKeyResponses[keyof UpdateVirtualKeyResponses];
+
 export type TestVirtualKeyData = {
     body?: EmptyRequest;
     path: {
@@ -5708,6 +5902,84 @@ export type DeleteWebhookResponses = {
 };
 
 export type DeleteWebhookResponse = DeleteWebhookResponses[keyof DeleteWebhookResponses];
+
+export type UpdateWebhookData = {
+    body?: UpdateWebhookEndpointRequest;
+    path: {
+        /**
+         * The id of the webhook.
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * The organisation to act in. Needed only with an administrator's token that grants several. A body may name it instead.
+         */
+        organisation_id?: string;
+    };
+    url: '/v1/webhooks/{id}';
+};
+
+export type UpdateWebhookErrors = {
+    /**
+     * - `validation_failed`: The request is not valid.
+     */
+    400: ErrorResponse;
+    /**
+     * - `api_key_invalid`: The gateway API key is missing or not valid.
+     * - `token_invalid`: The bearer token is not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * - `permission_denied`: The caller lacks a permission that this operation needs.
+     * - `tenant_mismatch`: The request names an organisation or workspace that the caller does not act for.
+     */
+    403: ErrorResponse;
+    /**
+     * - `not_found`: The resource does not exist.
+     */
+    404: ErrorResponse;
+    /**
+     * - `request_timeout`: The request did not arrive in time.
+     */
+    408: ErrorResponse;
+    /**
+     * - `payload_too_large`: The request body is too large.
+     */
+    413: ErrorResponse;
+    /**
+     * - `unsupported_media_type`: The request body must be JSON (content-type: application/json).
+     */
+    415: ErrorResponse;
+    /**
+     * - `rate_limited`: The API key has reached its request rate limit.
+     */
+    429: ErrorResponse;
+    /**
+     * - `internal_error`: The gateway failed to handle the request.
+     */
+    500: ErrorResponse;
+    /**
+     * - `identity_provider_unavailable`: The identity provider could not be reached.
+     */
+    502: ErrorResponse;
+    /**
+     * - `store_unavailable`: A store that the gateway depends on is not available.
+     */
+    503: ErrorResponse;
+    /**
+     * Any other error. The description of this document lists all codes.
+     */
+    default: ErrorResponse;
+};
+
+export type UpdateWebhookError = UpdateWebhookErrors[keyof UpdateWebhookErrors];
+
+export type UpdateWebhookResponses = {
+    200: WebhookEndpoint;
+};
+
+export type UpdateWebhookResponse = UpdateWebhookResponses[keyof UpdateWebhookResponses];
 
 export type TestWebhookData = {
     body?: EmptyRequest;

@@ -2,12 +2,19 @@ import type { ReactNode } from 'react';
 import { ApiError, type Failure, messageOf } from '../lib/session';
 import { Button } from './ui/button';
 
+interface ErrorNoteProps {
+  readonly error: Failure;
+  /** Absent: that of the error. */
+  readonly message?: string;
+  readonly onRetry?: () => void;
+}
+
 /** What went wrong, in the gateway's own words, with the trace that finds it in the log. */
-export function ErrorNote({ error, onRetry }: { readonly error: Failure; readonly onRetry?: () => void }) {
+export function ErrorNote({ error, message = messageOf(error), onRetry }: ErrorNoteProps) {
   const isMissing = error instanceof ApiError && error.status === 404;
   return (
     <div role="alert" className="m-4 rounded-md border border-bad p-4">
-      <p className="font-medium text-bad">{messageOf(error)}</p>
+      <p className="font-medium text-bad">{message}</p>
       {error instanceof ApiError && error.traceId !== null && (
         <p className="mt-1 text-xs text-muted">
           {error.error.code} · trace {error.traceId}

@@ -65,3 +65,13 @@ export function fromNow(seconds: number | null, now = Date.now()): string {
   const [unit, length] = STEPS.find(([, size]) => Math.abs(distance) >= size) ?? ['second', 1];
   return RELATIVE.format(Math.round(distance / length), unit);
 }
+
+/** As inputs of days have it, in UTC; empty for a time that never comes. @param seconds Unix time */
+export function dayOf(seconds: number | null): string {
+  return seconds === null ? '' : new Date(seconds * 1_000).toISOString().slice(0, 10);
+}
+
+/** The last second of a day in UTC, as Unix time. */
+export function endOfDay(date: string): number {
+  return Date.parse(`${date}T23:59:59Z`) / 1_000;
+}

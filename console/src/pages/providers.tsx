@@ -6,6 +6,7 @@ import { deleteVirtualKey, testVirtualKey } from '../api/sdk.gen';
 import type { ModelRoute, VirtualKey } from '../api/types.gen';
 import { Confirm } from '../components/confirm';
 import { Page, SearchBox } from '../components/page';
+import { RowActions } from '../components/row-actions';
 import { type Column, Table } from '../components/table';
 import { reasonOf, TestResult } from '../components/test-result';
 import { Badge } from '../components/ui/badge';
@@ -15,14 +16,16 @@ import { fromNow } from '../lib/format';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
 import { providerName } from '../lib/providers';
-import { NewVirtualKey } from './new-virtual-key';
 import { SecretReferences } from './secret-references';
+import { VirtualKeyForm } from './virtual-key-form';
+
+type Act = { readonly kind: 'create' } | { readonly kind: 'change' | 'delete'; readonly virtualKey: VirtualKey };
 
 export function ProvidersPage() {
   const { may } = useLogin();
   const list = useListSearch();
-  const [isCreating, setCreating] = useState(false);
-  const [deleting, setDeleting] = useState<VirtualKey>();
+  const [act, setAct] = useState<Act>();
+  const close = (): void => setAct(undefined);
   const virtualKeys = useQuery({
     ...listVirtualKeysOptions({ query: list.paging }),
     placeholderData: (previous) => previous,
@@ -33,7 +36,7 @@ export function ProvidersPage() {
       intro="A virtual key is a provider, a credential and options under a name that calls use."
       actions={
         may('virtual_keys.create') && (
-          <Button kind="main" onClick={() => setCreating(true)}>
+          <Button kind="main" onClick={() => setAct({ kind: 'create' })}>
             <Plus aria-hidden className="size-4" />
             New virtual key
           </Button>
@@ -44,7 +47,12 @@ export function ProvidersPage() {
       <Card title="Virtual keys">
         <Table
           caption="Virtual keys"
-          columns={columns(may('virtual_keys.read'), may('virtual_keys.delete') ? setDeleting : undefined)}
+          columns={columns({
+            mayTest: may('virtual_keys.read'),
+            mayChange: may('virtual_keys.update'),
+            mayDelete: may('virtual_keys.delete'),
+            onAct: setAct,
+          })}
           query={virtualKeys}
           keyOf={({ id }) => id}
           empty="No virtual key yet. Make one to send calls to a provider."
@@ -54,13 +62,21 @@ export function ProvidersPage() {
         />
       </Card>
       {may('secret_references.list') && <SecretReferences />}
-      {isCreating && <NewVirtualKey onClose={() => setCreating(false)} />}
-      {deleting !== undefined && <Delete virtualKey={deleting} onClose={() => setDeleting(undefined)} />}
+      {act?.kind === 'create' && <VirtualKeyForm onClose={close} />}
+      {act?.kind === 'change' && <VirtualKeyForm virtualKey={act.virtualKey} onClose={close} />}
+      {act?.kind === 'delete' && <Delete virtualKey={act.virtualKey} onClose={close} />}
     </Page>
   );
 }
 
-function columns(mayTest: boolean, onDelete?: (virtualKey: VirtualKey) => void): readonly Column<VirtualKey>[] {
+interface Rights {
+  readonly mayTest: boolean;
+  readonly mayChange: boolean;
+  readonly mayDelete: boolean;
+  readonly onAct: (act: Act) => void;
+}
+
+function columns({ mayTest, mayChange, mayDelete, onAct }: Rights): readonly Column<VirtualKey>[] {
   return [
     {
       title: 'Virtual key',
@@ -88,18 +104,19 @@ function columns(mayTest: boolean, onDelete?: (virtualKey: VirtualKey) => void):
         ),
     },
     { title: 'Test', cell: (virtualKey) => (mayTest ? <TestKey virtualKey={virtualKey} /> : null) },
-    ...(onDelete === undefined
-      ? []
-      : [
-          {
-            title: 'Actions',
-            cell: (virtualKey: VirtualKey) => (
-              <Button size="small" aria-label={`Delete ${virtualKey.name}`} onClick={() => onDelete(virtualKey)}>
-                Delete
-              </Button>
-            ),
-          },
-        ]),
+    {
+      title: 'Actions',
+      kind: 'short',
+      cell: (virtualKey) => (
+        <RowActions
+          of={virtualKey.name}
+          actions={{
+            Change: mayChange ? () => onAct({ kind: 'change', virtualKey }) : undefined,
+            Delete: mayDelete ? () => onAct({ kind: 'delete', virtualKey }) : undefined,
+          }}
+        />
+      ),
+    },
   ];
 }
 

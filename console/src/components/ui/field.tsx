@@ -1,5 +1,6 @@
-import { type ComponentProps, type ReactNode, useId } from 'react';
+import { type ComponentProps, type ReactNode, useContext, useId } from 'react';
 import { cn } from '../../lib/cn';
+import { FieldMessages } from '../../lib/refusal';
 
 const BOX = 'w-full rounded-md border border-line bg-surface px-3 placeholder:text-muted aria-invalid:border-bad';
 
@@ -19,17 +20,21 @@ interface FieldProps {
   readonly label: string;
   readonly hint?: ReactNode;
   readonly error?: string | undefined;
+  /** Where the gateway finds the value in the body of the request: what it refuses there stands at this field. */
+  readonly param?: string;
   /** The control, with the attributes that tie it to its label and messages. */
   readonly children: (tie: { id: string; 'aria-describedby'?: string; 'aria-invalid'?: boolean }) => ReactNode;
 }
 
 /** A control with its label, a hint and what is wrong with its value. */
-export function Field({ label, hint, error, children }: FieldProps) {
+export function Field({ label, hint, error: own, param, children }: FieldProps) {
+  const messages = useContext(FieldMessages);
+  const error = own ?? (param === undefined ? undefined : messages.get(param));
   const id = useId();
   const note = `${id}-note`;
   const hasNote = hint !== undefined || error !== undefined;
   return (
-    <div className="space-y-1">
+    <div className="space-y-1" data-param={param}>
       <label htmlFor={id} className="block font-medium">
         {label}
       </label>
