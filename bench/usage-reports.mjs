@@ -18,7 +18,7 @@ const TO = new Date('2026-11-01T00:00:00Z');
 const CALLERS = 100;
 const SLICE_MS = 2_000;
 const MAX_RATIO = 1.3;
-const PAGE = { skip: 0, take: 100 };
+const PAGE = { skip: 0, take: 100, sort: 'start' };
 const REPORTS = [
   { bucket: 'day', groupBy: [] },
   { bucket: 'hour', groupBy: [] },

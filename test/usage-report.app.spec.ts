@@ -243,6 +243,29 @@ describe('GET /v1/usage', () => {
     expect(await admin.read(`/v1/usage?${pages}&current_page=7`)).toMatchObject({ data: [], total: 3 });
   });
 
+  it('sorts usage by what it cost, by tokens, calls and time, over all pages', async () => {
+    const starts = async (sort: string, more = ''): Promise<unknown> =>
+      (await report(`${RANGE}&bucket=hour&sort=${sort}${more}`)).map(({ cost, calls, start }) => [cost, calls, start]);
+    const [first, second, last] = [
+      [0.002000001, 2, START],
+      [0.000000003, 1, START + 3_600],
+      [0.00000001, 1, START + DAY - 3_600],
+    ];
+    expect(await starts('start')).toEqual([first, second, last]);
+    expect(await starts('-start')).toEqual([last, second, first]);
+    expect(await starts('-cost')).toEqual([first, last, second]);
+    expect(await starts('cost')).toEqual([second, last, first]);
+    expect(await starts('tokens')).toEqual([second, last, first]);
+    // Equal ones are in the order of time.
+    expect(await starts('calls')).toEqual([second, last, first]);
+    expect(await starts('-calls')).toEqual([first, second, last]);
+    expect(await starts('-cost', '&page_size=1&current_page=1')).toEqual([last]);
+    const dearest = await report(`${RANGE}&bucket=none&group_by=model&sort=-cost&page_size=1`);
+    expect(dearest).toMatchObject([{ group: { model: 'rerank-v3.5' } }]);
+    const refused = await admin.get(`/v1/usage?${RANGE}&sort=price`);
+    expect([refused.status, ...brokenRulesOf(refused)]).toEqual([400, 'sort']);
+  });
+
   it('answers several reports at once', async () => {
     const answers = await Promise.all(Array.from({ length: 5 }, () => admin.get(`/v1/usage?${RANGE}`)));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);

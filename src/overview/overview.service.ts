@@ -47,7 +47,8 @@ export class OverviewService {
     const month = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth()));
     return this.queries.run(principal.organisationId, async (read) => {
       const sumsFrom = async (from: Date): Promise<OverviewPeriodResponse> => {
-        const [row] = await read<SumsRow>(reportStatement(rangeOf(principal, from, now), { skip: 0, take: 1 }));
+        const statement = reportStatement(rangeOf(principal, from, now), { skip: 0, take: 1, sort: 'start' });
+        const [row] = await read<SumsRow>(statement);
         return { start: toUnixSeconds(from), ...toSums(row) };
       };
       const top = (kind: keyof typeof GROUPS): Promise<OverviewGroupResponse[]> =>

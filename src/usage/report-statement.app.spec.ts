@@ -84,7 +84,7 @@ const PLAIN: ReportRange = {
   models: undefined,
   metadata: undefined,
 };
-const PAGE = { skip: 0, take: 10_000 };
+const PAGE = { skip: 0, take: 10_000, sort: 'start' } as const;
 
 async function read(range: ReportRange, spans = spansOfReport(range)): Promise<readonly object[]> {
   const { sql, parameters } = reportStatement(range, PAGE, spans);

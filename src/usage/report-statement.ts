@@ -1,4 +1,4 @@
-import type { TimeBucket } from './dto/usage-report.query.js';
+import type { ReportSort, TimeBucket } from './dto/usage-report.query.js';
 import { isMetadataKey, metadataNameOf } from './metadata-key.js';
 import { REPORT_COLUMNS, type ReportKey } from './report-keys.js';
 import { endOfHour, type ReportSpan, spansOf } from './report-spans.js';
@@ -40,19 +40,38 @@ export function spansOfReport({ from, to, isOpen, bucket, groupBy, metadata }: R
   return spansOf(from, isOpen ? endOfHour(to) : to, bucket);
 }
 
+/** How many rows of a report are wanted, and which come first. */
+export interface ReportPage {
+  readonly skip: number;
+  readonly take: number;
+  readonly sort: ReportSort;
+}
+
+/** By columns of the statement. */
+const ORDERS: Readonly<Record<ReportSort, string>> = {
+  start: 'start',
+  '-start': 'start DESC',
+  cost: 'cost_nano',
+  '-cost': 'cost_nano DESC',
+  tokens: 'tokens',
+  '-tokens': 'tokens DESC',
+  calls: 'calls',
+  '-calls': 'calls DESC',
+};
+
 /**
- * One page of sums by period and group, in the order of time: columns `start`, `g0`, `g1`, …, the sums, and `total`, the number
+ * One page of sums by period and group: columns `start`, `g0`, `g1`, …, the sums, and `total`, the number
  * of rows of all pages. Text of callers is only ever a parameter.
  */
 export function reportStatement(
   range: ReportRange,
-  { skip, take }: { readonly skip: number; readonly take: number },
+  { skip, take, sort }: ReportPage,
   spans = spansOfReport(range),
 ): Statement {
   const { sql, parameters, places } = sumsOfReport(range, spans);
   const page = [parameters.length + 1, parameters.length + 2] as const;
   return {
-    sql: `SELECT *, count(*) OVER () AS total FROM (${sql}) AS report ORDER BY ${places} LIMIT $${page[0]} OFFSET $${page[1]}`,
+    sql: `SELECT *, count(*) OVER () AS total FROM (${sql}) AS report ORDER BY ${ORDERS[sort]}, ${places} LIMIT $${page[0]} OFFSET $${page[1]}`,
     parameters: [...parameters, take, skip],
   };
 }

@@ -46,7 +46,7 @@ export class UsageReport {
     const range = await this.rangeOf(principal, query);
     const { skip, take } = toSkipTake(query);
     return this.queries.run(principal.organisationId, async (read) => {
-      const rows = await read<Row>(reportStatement(range, { skip, take }));
+      const rows = await read<Row>(reportStatement(range, { skip, take, sort: query.sort }));
       // A page beyond the last one has no row to say how many there are.
       const isBeyond = rows.length === 0 && skip > 0;
       const total = countIn(isBeyond ? await read<CountRow>(countStatement(range)) : rows);

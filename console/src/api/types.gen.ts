@@ -7802,6 +7802,11 @@ export type RetrieveUsageReportData = {
          */
         group_by?: string;
         /**
+         * The field to sort by; with `-` before it, in descending order. Equal ones are in the order of time, then of their groups.
+         * `bucket=none&group_by=model&sort=-cost&page_size=5`: the five models that cost most.
+         */
+        sort?: 'start' | '-start' | 'cost' | '-cost' | 'tokens' | '-tokens' | 'calls' | '-calls';
+        /**
          * Only calls of this workspace, by id or slug.
          */
         workspace_id?: string;

@@ -14,6 +14,10 @@ import { ToList } from '../../common/validation/conversion.decorators.js';
 export const TIME_BUCKETS = ['hour', 'day', 'month', 'none'] as const;
 export type TimeBucket = (typeof TIME_BUCKETS)[number];
 
+/** A field of the answer; `-` before it: in descending order. */
+export const REPORT_SORTS = ['start', '-start', 'cost', '-cost', 'tokens', '-tokens', 'calls', '-calls'] as const;
+export type ReportSort = (typeof REPORT_SORTS)[number];
+
 const MAX_GROUPS = 5;
 
 /** A value that is not JSON stays text, which the next rule refuses. */
@@ -48,6 +52,15 @@ export class UsageReportQuery extends IntersectionType(PageQuery, TimeRangeQuery
   @Items({ min: 1, max: MAX_GROUPS, unique: true })
   @IsReportKey()
   readonly group_by?: ReportKey[];
+
+  /**
+   * The field to sort by; with `-` before it, in descending order. Equal ones are in the order of time, then of their groups.
+   * `bucket=none&group_by=model&sort=-cost&page_size=5`: the five models that cost most.
+   */
+  @ApiPropertyOptional({ type: 'string', enum: REPORT_SORTS, default: 'start' })
+  @Optional()
+  @IsIn(REPORT_SORTS)
+  readonly sort: ReportSort = 'start';
 
   /** Only calls of this workspace, by id or slug. */
   @IsTextFilter()
