@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { Worker, type WorkerOptions } from 'node:worker_threads';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { countTokens } from 'gpt-tokenizer/encoding/o200k_base';
 import fc from 'fast-check';
 import { eventually } from '../../../test/support/eventually.js';
@@ -14,6 +15,17 @@ beforeAll(async () => {
   await started('cl100k_base');
 });
 afterAll(() => counter.beforeApplicationShutdown());
+
+/** Its first thread never becomes ready. */
+class HangingCounter extends TokenCounter {
+  threads = 0;
+
+  protected override newThread(options: WorkerOptions): Worker {
+    this.threads += 1;
+    if (this.threads > 1) return super.newThread(options);
+    return new Worker("require('node:worker_threads').parentPort.on('message', () => {})", { eval: true });
+  }
+}
 
 function chat(content: string): Buffer {
   return Buffer.from(JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content }] }));
@@ -105,6 +117,23 @@ describe('TokenCounter', () => {
     // One runs, four wait.
     expect(found.map((saved) => saved !== undefined)).toEqual([true, true, true, true, true, false, false, false]);
     expect(await other).toBeGreaterThan(0);
+  });
+
+  it('ends a thread that does not start, and starts another for the next call', async () => {
+    const lines: unknown[] = [];
+    const hanging = new HangingCounter({ warn: (line: unknown) => void lines.push(line) });
+    jest.useFakeTimers();
+    try {
+      const lost = hanging.savedTokens('o', chat(PROSE), 'o200k_base');
+      await jest.advanceTimersByTimeAsync(10_000);
+      expect(await lost).toBeUndefined();
+      expect(lines).toMatchObject([{ event: 'token_counter_failed' }]);
+    } finally {
+      jest.useRealTimers();
+    }
+    await eventually(async () => (await hanging.savedTokens('o', chat(PROSE), 'o200k_base')) !== undefined);
+    expect(hanging.threads).toBe(2);
+    await hanging.beforeApplicationShutdown();
   });
 
   it('ends what waits when the gateway stops, and starts again for the next call', async () => {

@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads';
+import { Worker, type WorkerOptions } from 'node:worker_threads';
 import { type BeforeApplicationShutdown, Inject, Injectable } from '@nestjs/common';
 import { describeDefect } from '../../common/errors/describe-error.js';
 import { isObject } from '../../common/json/read.js';
@@ -12,6 +12,8 @@ const MAX_WAIT_MS = 2_000;
 const BUDGET_MS = 500;
 /** A thread that takes longer hangs in a text that its tokeniser cannot split. */
 const MAX_RUNNING_MS = 1_500;
+/** Of a thread and its tokeniser, also on a busy machine. Until then no other job runs. */
+const MAX_STARTING_MS = 10_000;
 const MAX_WAITING = 16;
 /** Of one tenant, so that others get their turn. */
 const MAX_OF_TENANT = 4;
@@ -90,14 +92,19 @@ export class TokenCounter implements BeforeApplicationShutdown {
     this.worker ??= this.start();
     const { id, encoding, bytes, texts } = job;
     this.worker.postMessage({ id, encoding, bytes, texts, budgetMs: BUDGET_MS }, [bytes.buffer]);
+    this.timer = setTimeout(() => {
+      this.logger.warn({ event: 'token_counter_failed', error: `no start within ${MAX_STARTING_MS} ms` });
+      void this.stop();
+    }, MAX_STARTING_MS).unref();
+  }
+
+  protected newThread(options: WorkerOptions): Worker {
+    return new Worker(new URL('./token-counter.worker.js', import.meta.url), options);
   }
 
   private start(): Worker {
-    const worker = new Worker(new URL('./token-counter.worker.js', import.meta.url), {
-      execArgv: [],
-      env: {},
-      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
-    });
+    const resourceLimits = { maxOldGenerationSizeMb: MAX_HEAP_MB };
+    const worker = this.newThread({ execArgv: [], env: {}, resourceLimits });
     worker.unref();
     worker.on('message', (message: unknown) => this.note(message));
     worker.on('error', (cause) => {
