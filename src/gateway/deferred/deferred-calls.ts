@@ -52,11 +52,11 @@ export class DeferredCalls {
   }
 
   /**
-   * The same for a request that goes on with a job: reserves what it may use besides what is reserved already. undefined: the job
+   * The same for a request that continues a job: reserves what it may use besides what is reserved already. undefined: the job
    * is settled.
    * @throws GatewayError as `begin`, and what reading the job failed with
    */
-  async goOn(
+  async resume(
     context: ProviderContext,
     meter: DeferredMeter,
     params: JobRequest['params'],
@@ -84,9 +84,9 @@ export class DeferredCalls {
     const { job } = made;
     const id = isObject(answer) ? meter.idOf(answer) : undefined;
     try {
-      if (id === undefined || !isRecordable(id)) return await this.keep(made);
+      if (id === undefined || !isRecordable(id)) return await this.extend(made);
       const isOwn = await this.jobs.identify(job.id, id, this.inFuture(this.config.PROVIDER_JOB_CHECK_MS));
-      await (isOwn ? this.keep(made) : this.drop(made));
+      await (isOwn ? this.extend(made) : this.drop(made));
     } catch (error) {
       this.warn(job, error, id);
     }
@@ -98,13 +98,13 @@ export class DeferredCalls {
     try {
       if (result === 'nothing_sent') await this.drop(made);
       else if (result === 'free' || (result === 'answered' && isProvidersError(error))) await this.settleFree(made);
-      else await this.keep(made);
+      else await this.extend(made);
     } catch (defect) {
       this.warn(made.job, defect);
     }
   }
 
-  /** Jobs that callers go on with have one part. */
+  /** Jobs that callers continue have one part. */
   private async reserveMore(
     context: ProviderContext,
     meter: DeferredMeter,
@@ -170,7 +170,7 @@ export class DeferredCalls {
   }
 
   /** The job exists, or may exist: what is reserved for it stays reserved for as long as it may take. */
-  private async keep({ job, reserved }: MadeJob): Promise<void> {
+  private async extend({ job, reserved }: MadeJob): Promise<void> {
     for (const reservation of reserved)
       await this.store.extend({ reservation, bound: reservation.bound, expiresAt: job.endsAt });
   }

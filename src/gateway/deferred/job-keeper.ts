@@ -29,7 +29,7 @@ import { type JobOwner, ProviderJobStore } from './provider-job.store.js';
 const MAX_RUNNING = 8;
 /** A claim is renewed so often while it lasts, so that one that ends was left behind by a gateway that died. */
 const RENEWALS = 3;
-/** Of the age of a job, between two looks at it. */
+/** Of the age of a job, between two polls. */
 const SHARE_OF_AGE = 0.05;
 const MAX_PAUSE_MS = 600_000;
 /** A job that takes longer than it may is looked after for so long at a time. */
@@ -72,8 +72,8 @@ export class JobKeeper implements OnApplicationBootstrap, BeforeApplicationShutd
     await this.running.idle(END_MS);
   }
 
-  /** Someone has read these objects: jobs that are over by now are settled at once. Never rejects. */
-  async see(context: ProviderContext, kind: ProviderObjectKind, answer: unknown): Promise<void> {
+  /** A caller has read these objects: jobs that are over by now are settled at once. Never rejects. */
+  async settleFinished(context: ProviderContext, kind: ProviderObjectKind, answer: unknown): Promise<void> {
     const meter = this.meters.ofKind(kind, context.virtualKey.provider.slug);
     if (meter === undefined) return;
     const over = objectsIn(answer).filter((object) => meter.isOver(object));
@@ -85,7 +85,7 @@ export class JobKeeper implements OnApplicationBootstrap, BeforeApplicationShutd
         virtualKeyId: context.virtualKey.id,
         account: context.account ?? {},
       };
-      if (meter.showsUsage === true) await this.settleSeen(context, meter, owner, over);
+      if (meter.showsUsage === true) await this.settleRead(context, meter, owner, over);
       else if ((await this.jobs.hasten(owner, kind, ids, this.clock.now())) > 0) this.loop.wake();
     } catch (error) {
       this.logger.warn({ event: 'provider_job_not_hastened', kind, error: describeDefect(error) });
@@ -107,7 +107,7 @@ export class JobKeeper implements OnApplicationBootstrap, BeforeApplicationShutd
     }
   }
 
-  private async settleSeen(
+  private async settleRead(
     context: ProviderContext,
     meter: DeferredMeter,
     owner: JobOwner,
@@ -135,7 +135,7 @@ export class JobKeeper implements OnApplicationBootstrap, BeforeApplicationShutd
       const now = this.clock.now();
       const free = MAX_RUNNING - this.runningCount;
       const claimed = free > 0 ? await this.jobs.claim(now, this.claimEnd(), free) : [];
-      for (const job of claimed) void this.look(job);
+      for (const job of claimed) void this.poll(job);
       await this.jobs.forgetSettled(new Date(now.getTime() - FORGET_AFTER_MS));
       this.isFailing = false;
     } catch (error) {
@@ -146,7 +146,7 @@ export class JobKeeper implements OnApplicationBootstrap, BeforeApplicationShutd
   }
 
   /** Never rejects. */
-  private async look(job: ProviderJob): Promise<void> {
+  private async poll(job: ProviderJob): Promise<void> {
     this.running.begin();
     this.runningCount += 1;
     const renewal = setInterval(
@@ -155,7 +155,7 @@ export class JobKeeper implements OnApplicationBootstrap, BeforeApplicationShutd
       this.config.USAGE_LEASE_MARGIN_MS / RENEWALS,
     ).unref();
     try {
-      await this.lookAfter(job);
+      await this.refresh(job);
     } catch (error) {
       this.warn(job.id, job.kind, job.provider, error);
       await this.putOff(job).catch(() => undefined);
@@ -172,7 +172,7 @@ export class JobKeeper implements OnApplicationBootstrap, BeforeApplicationShutd
     return new Date(this.clock.now().getTime() + this.config.USAGE_LEASE_MARGIN_MS);
   }
 
-  private async lookAfter(job: ProviderJob): Promise<void> {
+  private async refresh(job: ProviderJob): Promise<void> {
     if (job.charges !== null) return this.settle(job, job.charges);
     const meter = this.meters.ofKind(job.kind, job.provider);
     if (meter === undefined) return this.putOff(job);
@@ -181,7 +181,7 @@ export class JobKeeper implements OnApplicationBootstrap, BeforeApplicationShutd
     const context = await this.contextOf(job);
     const object = await this.find(job, meter, context);
     if (object === undefined) return this.putOff(job);
-    if (!meter.isOver(object)) return this.keep(job);
+    if (!meter.isOver(object)) return this.extend(job);
     await this.decide(job, await this.charges.ofResult(job, meter, context, object));
   }
 
@@ -221,7 +221,7 @@ export class JobKeeper implements OnApplicationBootstrap, BeforeApplicationShutd
   }
 
   /** The job goes on: what is reserved for it stays so. */
-  private async keep(job: ProviderJob): Promise<void> {
+  private async extend(job: ProviderJob): Promise<void> {
     const now = this.clock.now().getTime();
     const endsAt = new Date(Math.max(job.endsAt.getTime(), now + RENEWED_MS));
     if (endsAt > job.endsAt && endsAt.getTime() < job.at.getTime() + LONGEST_MS) {

@@ -125,7 +125,7 @@ export class RelayService {
     await this.isolation.record(ownership, guarded, answer.json);
     replyJson(response, answer);
     const kind = route.shows ?? objects.about?.kind ?? objects.lists;
-    if (kind !== undefined) void this.keeper.see(timed.context, kind, answer.json);
+    if (kind !== undefined) void this.keeper.settleFinished(timed.context, kind, answer.json);
     return undefined;
   }
 
@@ -167,7 +167,7 @@ export class RelayService {
     { params, body = {} }: OperationInput,
   ): Promise<DeferredCall | undefined> {
     return route.continuesJob === true
-      ? this.deferred.goOn(context, meter, params)
+      ? this.deferred.resume(context, meter, params)
       : this.deferred.begin(context, meter, { params, body });
   }
 
@@ -255,7 +255,7 @@ export class RelayService {
     const answer = await this.calls.run(context, operationOf(route, undefined, request));
     const object = this.calls.readOrRefuse(context, answer, () => readObject(parseProviderResult(answer), 'body'));
     const { about } = objectsOf(route);
-    if (about !== undefined) void this.keeper.see(context, about.kind, object);
+    if (about !== undefined) void this.keeper.settleFinished(context, about.kind, object);
     const id = object[field];
     if (typeof id === 'string') return id;
     const { status } = object;
