@@ -227,6 +227,15 @@ describe('a batch under a usage limit', () => {
     expect(await usage(policy)).toEqual([{ current_usage: 30, reserved: 0 }]);
   });
 
+  it('whose results are too large to be read is charged its bound at once', async () => {
+    const policy = await limit(LINES);
+    await create();
+    account.files.set('out-1', '{}\n'.repeat(100_001));
+    account.finish('batch_1', { status: 'completed', output_file_id: 'out-1' });
+    await settled();
+    expect(await usage(policy)).toEqual([{ current_usage: (LINES * LINE_NANO) / NANO, reserved: 0 }]);
+  });
+
   it('that is over and says neither its results nor their number is charged its bound', async () => {
     const policy = await limit(LINES);
     await create();

@@ -11,6 +11,7 @@ import { aboveBound } from '../call-cost.js';
 import { pricedModel, type ProviderContext } from '../provider-context.decorator.js';
 import { CallPrices } from '../usage-meter.js';
 import type { DeferredMeter, DoneCalls } from './deferred-meter.js';
+import { TooLargeError } from './line-reader.js';
 import { costOfCalls, isSumEnough, reportAll } from './many-calls.js';
 import { figuresJson, type JobPart, type PartCharge, type ProviderJob } from './provider-job.entity.js';
 
@@ -36,11 +37,12 @@ export class JobCharges {
     object: JsonObject,
   ): Promise<readonly PartCharge[]> {
     const [first, ...others] = job.parts;
-    const done = await meter.usageOf(context, object, async (named) => {
+    const sumIsEnough = async (named: string | undefined): Promise<boolean> => {
       const model = first?.model ?? named;
       if (others.length > 0 || model === undefined) return false;
       return isSumEnough(await this.pricesOf(job, context, model, first?.soldAs));
-    });
+    };
+    const done = await meter.usageOf(context, object, sumIsEnough).catch(unknownIfTooLarge);
     const shares = done === undefined ? undefined : sharesOf(job, done);
     if (shares === undefined) return boundsOf(job, 'computed', 'answered');
     return Promise.all(shares.map((share) => this.charge(job, meter, context, share)));
@@ -77,6 +79,11 @@ export class JobCharges {
     if (found === undefined) throw new GatewayError('store_unavailable', { reason: 'prices' });
     return found;
   }
+}
+
+/** Results that are too large to be read stay so: to fetch them again says nothing more. */
+function unknownIfTooLarge(error: unknown): undefined {
+  if (!(error instanceof TooLargeError)) throw error;
 }
 
 /** The bound of each part, where what it has used is not known. */
