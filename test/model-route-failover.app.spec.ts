@@ -184,6 +184,19 @@ describe('a target that keeps failing', () => {
     });
   });
 
+  it.each([
+    ['/v1/chat/completions', { messages: [], max_tokens: 1 }],
+    ['/v1/rerank', { query: 'q', documents: ['d'] }],
+  ])('gets one try of a call that all others have failed, at %s', async (path, body) => {
+    gateway.provider.replyWith(json({ error: { message: 'no' } }, 500));
+    for (let call = 0; call < 10; call += 1) await chat();
+    gateway.provider.forget();
+    second.forget();
+    second.replyWith(json({ error: { message: 'no' } }, 500));
+    expect((await gateway.admin.post(path, { model: name, ...body })).status).toBeGreaterThanOrEqual(500);
+    expect([second.calls.length, gateway.provider.calls.length]).toEqual([1, 1]);
+  });
+
   it('gets no call for as long as it asks with 429', async () => {
     gateway.provider.replyWith(json({ error: { message: 'slow down' } }, 429, { 'retry-after': '20' }));
     await chat();

@@ -185,7 +185,7 @@ export class InferenceService {
     context: ProviderContext,
     { call, target, members, noteRoom }: PreparedCall<Facts>,
     response: Response,
-    { noteRefusal, hasNext, model, translated }: Attempt,
+    { noteRefusal, hasNext, isTriedOnce, model, translated }: Attempt,
   ): Promise<void> {
     const isDrained = context.virtualKey.credential.options.on_disconnect === 'drain';
     const { isAskedForUsage } = serverTraits(context.virtualKey);
@@ -203,7 +203,7 @@ export class InferenceService {
     });
     const streams = this.streamsOf(relay, call.facts, hasNext);
     // Another target answers sooner than this one would after a pause.
-    const ofRoute: RetryMode = hasNext ? 'never' : 'refused';
+    const ofRoute: RetryMode = isTriedOnce ? 'never' : 'refused';
     const retry: RetryMode = model === undefined ? 'connect' : ofRoute;
     const server = `${context.virtualKey.id} ${call.facts.model}`;
     const bodies = { asking: isAskedForUsage ? dialect.bodyOf(call) : call.bytes, plain: call.bytes };
@@ -273,7 +273,7 @@ export class InferenceService {
         const model = readModel(named(members, route));
         const target = await this.targetOf(request, current, { model, isStream: false }, response.req);
         const operation = operationOf(request, model, asItCame(response.req, target), noteRefusal);
-        const retry = route.hasNext ? 'never' : operation.retry;
+        const retry = route.isTriedOnce ? 'never' : operation.retry;
         reply(response, await this.calls.run(current, { ...operation, retry }));
       }),
     );

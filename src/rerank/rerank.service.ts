@@ -46,9 +46,9 @@ export class RerankService {
   }
 
   run(context: ProviderContext, asked: RerankRequest): Promise<RerankAnswer> {
-    return this.routed.run(context, (current, { model, hasNext }) =>
+    return this.routed.run(context, (current, { model, isTriedOnce }) =>
       // Another target answers sooner than this one would after a pause.
-      this.runAt(current, model === undefined ? asked : { ...asked, model }, hasNext ? 'never' : 'idempotent'),
+      this.runAt(current, model === undefined ? asked : { ...asked, model }, isTriedOnce ? 'never' : 'idempotent'),
     );
   }
 

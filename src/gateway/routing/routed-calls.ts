@@ -23,6 +23,8 @@ export interface AttemptOfRoute {
   readonly model: string | undefined;
   /** Whether other targets wait for the call, so that nothing of a failure should reach the caller. */
   readonly hasNext: boolean;
+  /** Whether the target gets the call only once: others wait for it, or the target fails at the moment. */
+  readonly isTriedOnce: boolean;
 }
 
 interface NextTarget {
@@ -32,7 +34,7 @@ interface NextTarget {
   readonly others: readonly KnownTarget[];
 }
 
-const UNROUTED: AttemptOfRoute = { model: undefined, hasNext: false };
+const UNROUTED: AttemptOfRoute = { model: undefined, hasNext: false, isTriedOnce: false };
 
 /** Runs calls of model routes: a target that fails hands its call to the next one, until something of an answer is out. */
 @Injectable()
@@ -57,9 +59,12 @@ export class RoutedCalls {
     let failure: unknown;
     for (let attempts = 1; ; attempts += 1) {
       answer.setHeader(ATTEMPTS_HEADER, String(attempts));
+      const hasNext = others.length > 0;
+      // Asked before the call begins, which may be the one that shows whether the target works again.
+      const isTriedOnce = hasNext || !this.health.isHealthy(target.healthKey, this.now());
       this.health.begin(target.healthKey, this.now());
       try {
-        const result = await attempt(current, { model: target.model, hasNext: others.length > 0 });
+        const result = await attempt(current, { model: target.model, hasNext, isTriedOnce });
         this.health.end(target.healthKey, 'answered', this.now());
         return result;
       } catch (error) {
