@@ -82,6 +82,21 @@ describe('a batch under a usage limit', () => {
     expect(await jobs()).toEqual([]);
   });
 
+  it('is simulated as it is decided, by its cost', async () => {
+    const simulated = async (lines: number): Promise<unknown> => {
+      const call = { virtual_key: openai, endpoint: 'batches', model: 'm' };
+      const estimate = { cost: (lines * LINE_NANO) / NANO };
+      return jsonOf(await gateway.admin.post('/v1/policies/usage-limits/simulate', { ...call, estimate }));
+    };
+    const policy = await limit(LINES, { group_by: [{ key: 'organisation_id' }] });
+    expect(await simulated(LINES)).toMatchObject({ decision: 'admitted', policies: [{ policy_id: policy }] });
+    expect(await simulated(LINES + 1)).toMatchObject({ decision: 'exceeded' });
+    expect((await create()).status).toBe(200);
+    expect(await simulated(1)).toMatchObject({ decision: 'contended' });
+    account.upload('file-1', [CALL]);
+    expect((await create()).status).toBe(429);
+  });
+
   it('that fits is reserved to the cent, and settled once by the lines of its output', async () => {
     const policy = await limit(LINES);
     const answer = await create();
