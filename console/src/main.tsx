@@ -35,6 +35,9 @@ const queryClient = new QueryClient({
     onError: (error, _variables, _result, mutation) => {
       if (mutation.options.mutationKey?.[0] !== 'login') leaveWhenRefused(error);
     },
+    // Whatever was changed may stand in any list. Forms must not wait for that: a list that does not come would keep what the
+    // gateway said of the change from being shown.
+    onSettled: () => void queryClient.invalidateQueries(),
   }),
   defaultOptions: {
     // A browser that thinks it is offline still reaches a gateway on its own machine.

@@ -42,4 +42,111 @@ export const forms = [
       assert.equal((await call(adminKey, { model: '@changing/gpt-x' })).status, 200);
     },
   },
+  {
+    title: 'A failed test of something new is shown although no list answers, and a retry makes no second one',
+    run: async ({ tabs, page: address, adminKey, ask }) => {
+      const page = await logIn(tabs, `${address}/providers`, adminKey);
+      const dialog = page.getByRole('dialog');
+      const saveTwice = async (kind, name, failure) => {
+        await page.route(`**/v1/${kind}/*/test`, (route) => route.abort(), { times: 1 });
+        await page.route(/\/v1\/[a-z-]+\?/, () => undefined);
+        await dialog.getByRole('button', { name: 'Save and test' }).click();
+        await dialog.getByText('The gateway does not answer.').waitFor({ timeout: 5_000 });
+        await dialog.getByRole('button', { name: 'Save and test' }).click();
+        await dialog.getByText(failure).waitFor({ timeout: 5_000 });
+        assert.equal((await ask(`/v1/${kind}?search=${name}`)).total, 1);
+        await page.unrouteAll({ behavior: 'ignoreErrors' });
+      };
+      await page.getByRole('button', { name: 'New virtual key' }).click();
+      await dialog.getByLabel('Provider', { exact: true }).selectOption('ollama');
+      await dialog.getByLabel('Name', { exact: true }).fill('MadeOnce');
+      await dialog.getByLabel('Address of the server').fill('http://127.0.0.1:1/v1');
+      await saveTwice('virtual-keys', 'MadeOnce', /^The test failed: connect/);
+
+      await page.reload();
+      await page.getByRole('button', { name: 'New reference' }).click();
+      await dialog.getByLabel('Name', { exact: true }).fill('MadeOnce');
+      await dialog.getByLabel('Manager').selectOption('HashiCorp Vault');
+      await dialog.getByLabel('Address').fill('http://127.0.0.1:9');
+      await dialog.getByLabel('Token').fill('s.first-token');
+      await dialog.getByLabel('Secret', { exact: true }).fill('secret/openai');
+      await saveTwice('secret-references', 'MadeOnce', /^The test failed: \S/);
+
+      await page.goto(`${address}/mcp`);
+      await page.getByRole('button', { name: 'New server' }).click();
+      await dialog.getByLabel('Name', { exact: true }).fill('MadeOnce');
+      await dialog.getByLabel('Address of the server').fill('http://127.0.0.1:1/mcp');
+      await saveTwice('mcp-servers', 'MadeOnce', /^The test failed: \S/);
+    },
+  },
+  {
+    title: 'What the gateway refuses stands at its field until that is changed, and the rest at the foot',
+    run: async ({ tabs, page: address, adminKey, ask }) => {
+      await ask('/v1/virtual-keys', { name: 'Taken', slug: 'taken', provider: 'local' });
+      const page = await logIn(tabs, `${address}/providers`, adminKey);
+      const dialog = page.getByRole('dialog');
+      const isAtField = async (field, text) => {
+        await field.and(page.locator('[aria-invalid=true]')).waitFor({ timeout: 5_000 });
+        const id = await field.getAttribute('aria-describedby');
+        await dialog.locator(`[id="${id}"]`).getByText(text).waitFor({ timeout: 5_000 });
+      };
+      await page.getByRole('button', { name: 'New virtual key' }).click();
+      await dialog.getByLabel('Provider', { exact: true }).selectOption('ollama');
+      await dialog.getByLabel('Name', { exact: true }).fill('Another');
+      await dialog.getByLabel('Address of the server').fill('ftp://127.0.0.1');
+      await dialog.getByRole('button', { name: 'Save and test' }).click();
+      const server = dialog.getByLabel('Address of the server');
+      await isAtField(server, /^[A-Z]/);
+      assert.ok(await server.evaluate((element) => element === document.activeElement));
+      assert.equal(await dialog.getByRole('alert').count(), 0);
+      await server.fill('http://127.0.0.1:1/v1');
+      assert.equal(await server.getAttribute('aria-invalid'), null);
+      await dialog.getByLabel('Slug').fill('taken');
+      await dialog.getByRole('button', { name: 'Save and test' }).click();
+      await isAtField(dialog.getByLabel('Slug'), /taken|exists|used/i);
+
+      await page.goto(`${address}/models`);
+      await page.getByRole('button', { name: 'New route' }).click();
+      await dialog.getByLabel('Name', { exact: true }).fill('refused');
+      const target = dialog.getByRole('listitem').first();
+      await target.getByLabel('Virtual key').selectOption('taken');
+      await target.getByLabel('Model').fill('a b');
+      await page.route('**/v1/model-routes', async (route) => {
+        const body = route.request().postDataJSON();
+        const targets = body.targets.map((each) => ({ ...each, model: '' }));
+        await route.continue({ postData: JSON.stringify({ ...body, targets, unheard_of: true }) });
+      });
+      await dialog.getByRole('button', { name: 'Create route' }).click();
+      await isAtField(target.getByLabel('Model'), /^Must /);
+      await dialog.getByRole('alert').getByText('unheard_of is not a known field').waitFor();
+    },
+  },
+  {
+    title: 'Forms offer the virtual keys that the chosen workspace can use',
+    run: async ({ tabs, page: address, adminKey, ask }) => {
+      await ask('/v1/workspaces', { name: 'Apart', slug: 'apart' });
+      for (const [name, place] of Object.entries({ 'Of search': 'search', 'Of apart': 'apart', 'Of all': null })) {
+        await ask('/v1/virtual-keys', { name, provider: 'local', workspace_id: place });
+      }
+      const page = await logIn(tabs, `${address}/models`, adminKey);
+      const dialog = page.getByRole('dialog');
+      const offered = async (label) => {
+        const options = dialog.getByLabel(label).locator('option');
+        await options.getByText('Of all').waitFor({ state: 'attached' });
+        return (await options.allInnerTexts())
+          .map((text) => text.split(' (')[0])
+          .filter((name) => name.startsWith('Of '));
+      };
+      const offers = async (label) => {
+        assert.deepEqual((await offered(label)).toSorted(), ['Of all', 'Of apart', 'Of search']);
+        await dialog.getByLabel('Workspace').selectOption('Apart (apart)');
+        assert.deepEqual((await offered(label)).toSorted(), ['Of all', 'Of apart']);
+      };
+      await page.getByRole('button', { name: 'New route' }).click();
+      await offers('Virtual key');
+      await page.goto(`${address}/keys`);
+      await page.getByRole('button', { name: 'New key' }).click();
+      await offers('Virtual key of calls that name none');
+    },
+  },
 ];

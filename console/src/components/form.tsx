@@ -27,7 +27,10 @@ export function Form({ sent, onSubmit, action, onClose, children }: FormProps) {
   }, [sent.error]);
   // Only after an answer: a message that goes must not move the focus.
   useLayoutEffect(() => {
-    if (error !== null) ref.current?.querySelector<HTMLElement>('[data-param] [aria-invalid=true]')?.focus();
+    if (error === null) return;
+    const wrong = ref.current?.querySelectorAll<HTMLElement>('[data-param] [aria-invalid=true]') ?? [];
+    for (const control of wrong) control.closest('details')?.setAttribute('open', '');
+    wrong[0]?.focus();
   }, [error]);
   const forget = (target: EventTarget): void => {
     const param = target instanceof Element && target.closest<HTMLElement>('[data-param]')?.dataset['param'];

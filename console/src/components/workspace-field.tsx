@@ -20,13 +20,13 @@ export function WorkspaceField({ input, shared, hint, error }: WorkspaceFieldPro
   if (caller.workspaces.length >= MAX_NAMED) {
     const named = hint ?? (shared === undefined ? 'By its slug.' : `By its slug. Empty: ${shared}.`);
     return (
-      <Field label="Workspace" hint={named} error={error}>
+      <Field label="Workspace" param="workspace_id" hint={named} error={error}>
         {(tie) => <Input {...tie} {...input} spellCheck={false} />}
       </Field>
     );
   }
   return (
-    <Field label="Workspace" hint={hint} error={error}>
+    <Field label="Workspace" param="workspace_id" hint={hint} error={error}>
       {(tie) => (
         <Select {...tie} {...input}>
           <option value="">{shared ?? 'Choose a workspace'}</option>
@@ -44,4 +44,18 @@ export function WorkspaceField({ input, shared, hint, error }: WorkspaceFieldPro
 /** The field of a body for a chosen workspace. */
 export function inWorkspace(workspace: string): { readonly workspace_id?: string } {
   return workspace.trim() === '' ? {} : { workspace_id: workspace.trim() };
+}
+
+/**
+ * Of virtual keys, those that callers of a chosen workspace can use: its own, and those of all workspaces.
+ * @param workspace as the field has it: id or slug; empty or unknown: all are
+ */
+export function useUsable<Row extends { readonly workspace_id: string | null }>(
+  rows: readonly Row[],
+  workspace: string,
+): readonly Row[] {
+  const { caller } = useLogin();
+  const named = workspace.trim();
+  const place = caller.workspace_id ?? caller.workspaces.find(({ id, slug }) => id === named || slug === named)?.id;
+  return place === undefined ? rows : rows.filter(({ workspace_id: owner }) => owner === null || owner === place);
 }

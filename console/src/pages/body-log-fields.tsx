@@ -55,17 +55,17 @@ export function BodyLogFields({ register, isOn }: BodyLogFieldsProps) {
       </p>
       {isOn && (
         <div className="grid gap-4 sm:grid-cols-3">
-          <Field label="Percent of the calls">
+          <Field label="Percent of the calls" param="log_bodies.sample_rate">
             {(tie) => (
               <Input {...tie} {...register('bodyLog.percent')} type="number" min={0.01} max={100} step="any" required />
             )}
           </Field>
-          <Field label="KiB of each body">
+          <Field label="KiB of each body" param="log_bodies.max_bytes">
             {(tie) => (
               <Input {...tie} {...register('bodyLog.kilobytes')} type="number" min={1} max={1024} step="any" required />
             )}
           </Field>
-          <Field label="Days">
+          <Field label="Days" param="log_bodies.retention_days">
             {(tie) => <Input {...tie} {...register('bodyLog.days')} type="number" min={1} max={3660} required />}
           </Field>
         </div>

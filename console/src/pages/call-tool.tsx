@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { callMcpServerTool } from '../api/sdk.gen';
 import type { McpServerTool } from '../api/types.gen';
@@ -18,7 +18,6 @@ interface CallToolProps {
 
 /** Calls a tool with the arguments of a form that its schema makes. */
 export function CallTool({ serverId, tool, onClose }: CallToolProps) {
-  const queries = useQueryClient();
   const fields = fieldsOf(tool.input_schema);
   const [isJson, setJson] = useState(fields === undefined);
   const [json, setText] = useState(() => exampleOf(fields ?? []));
@@ -46,7 +45,6 @@ export function CallTool({ serverId, tool, onClose }: CallToolProps) {
       });
       return { ...data, traceId: response.headers.get('x-gateway-trace-id') };
     },
-    onSettled: () => queries.invalidateQueries(),
   });
   return (
     <Dialog title={`Call ${tool.name}`} onClose={onClose}>

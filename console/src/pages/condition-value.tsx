@@ -17,13 +17,13 @@ export function ConditionValue({ condition, input, error }: ConditionValueProps)
   const choices = useChoices(condition);
   if (choices === undefined) {
     return (
-      <Field label="is" error={error} hint="* stands for any text.">
+      <Field label="is" param="conditions.0.value" error={error} hint="* stands for any text.">
         {(tie) => <Input {...tie} {...input} spellCheck={false} />}
       </Field>
     );
   }
   return (
-    <Field label="is" error={error}>
+    <Field label="is" param="conditions.0.value" error={error}>
       {(tie) => (
         <Select {...tie} {...input}>
           <option value="*">any</option>

@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { listApiKeysOptions, listMcpServerCallsOptions } from '../api/@tanstack/react-query.gen';
 import { deleteMcpServer } from '../api/sdk.gen';
 import type { ApiKey, McpServer } from '../api/types.gen';
@@ -13,7 +13,6 @@ interface DeleteMcpServerProps {
 }
 
 export function DeleteMcpServer({ server, onClose, onDeleted }: DeleteMcpServerProps) {
-  const queries = useQueryClient();
   const { may } = useLogin();
   const keys = useQuery({ ...listApiKeysOptions({ query: { page_size: 100 } }), enabled: may('api_keys.list') });
   const calls = useQuery(listMcpServerCallsOptions({ path: { ref: server.id }, query: { page_size: 1 } }));
@@ -24,7 +23,6 @@ export function DeleteMcpServer({ server, onClose, onDeleted }: DeleteMcpServerP
   const remove = async (): Promise<void> => {
     await deleteMcpServer({ path: { ref: server.id }, throwOnError: true });
     onDeleted();
-    await queries.invalidateQueries();
   };
   return (
     <Confirm title={`Delete ${server.name}`} action="Delete" onConfirm={remove} onClose={onClose}>

@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { listApiKeysOptions } from '../api/@tanstack/react-query.gen';
 import { deleteModelRoute } from '../api/sdk.gen';
 import type { ModelRoute } from '../api/types.gen';
@@ -7,13 +7,11 @@ import { useLogin } from '../lib/login-context';
 
 /** Says which keys name the route before it is gone. */
 export function DeleteModelRoute({ route, onClose }: { readonly route: ModelRoute; readonly onClose: () => void }) {
-  const queries = useQueryClient();
   const { may } = useLogin();
   const keys = useQuery({ ...listApiKeysOptions({ query: { page_size: 100 } }), enabled: may('api_keys.list') });
   const bound = (keys.data?.data ?? []).filter(({ allowed_models: models }) => models?.includes(route.name));
   const remove = async (): Promise<void> => {
     await deleteModelRoute({ path: { ref: route.id }, throwOnError: true });
-    await queries.invalidateQueries();
   };
   return (
     <Confirm title={`Delete ${route.name}`} action="Delete" onConfirm={remove} onClose={onClose}>

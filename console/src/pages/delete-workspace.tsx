@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import {
   listApiKeysOptions,
   listMcpServersOptions,
@@ -20,11 +20,9 @@ interface DeleteWorkspaceProps {
 
 /** What belongs to a workspace keeps it: the gateway refuses to delete it then. */
 export function DeleteWorkspace({ workspace, onClose }: DeleteWorkspaceProps) {
-  const queries = useQueryClient();
   const kept = useWhatKeeps(workspace.id);
   const remove = async (): Promise<void> => {
     await deleteWorkspace({ path: { ref: workspace.id }, throwOnError: true });
-    await queries.invalidateQueries();
   };
   const found = kept?.filter(({ total }) => total > 0) ?? [];
   return (

@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { listApiKeysOptions } from '../api/@tanstack/react-query.gen';
@@ -133,10 +133,8 @@ function columns({ mayRotate, mayDelete, onAct, caller }: Shown): readonly Colum
 }
 
 function Rotate({ apiKey, onClose }: { readonly apiKey: ApiKey; readonly onClose: () => void }) {
-  const queries = useQueryClient();
   const rotated = useMutation({
     mutationFn: async () => (await rotateApiKey({ path: { id: apiKey.id }, body: {}, throwOnError: true })).data,
-    onSuccess: () => queries.invalidateQueries(),
   });
   if (rotated.isSuccess) {
     return (
@@ -160,10 +158,8 @@ function Rotate({ apiKey, onClose }: { readonly apiKey: ApiKey; readonly onClose
 }
 
 function Delete({ apiKey, onClose }: { readonly apiKey: ApiKey; readonly onClose: () => void }) {
-  const queries = useQueryClient();
   const remove = async (): Promise<void> => {
     await deleteApiKey({ path: { id: apiKey.id }, throwOnError: true });
-    await queries.invalidateQueries();
   };
   return (
     <Confirm title={`Delete ${apiKey.name}`} action="Delete" onConfirm={remove} onClose={onClose}>

@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { listUsageLimitEntitiesOptions, retrieveUsageLimitOptions } from '../api/@tanstack/react-query.gen';
@@ -46,11 +46,9 @@ function Groups({ limit }: { readonly limit: UsageLimit }) {
     refetchInterval: REFRESH_MS,
     placeholderData: (previous) => previous,
   });
-  const queries = useQueryClient();
   const strict = useMutation({
     mutationFn: () =>
       updateUsageLimit({ path: { ref: limit.id }, body: { enforcement: 'strict' }, throwOnError: true }),
-    onSuccess: () => queries.invalidateQueries(),
   });
   const name = limit.name ?? limit.slug;
   const nameOf = ({ value_key: key }: UsageEntity): string => groupInWords(key, nameIds);
@@ -115,11 +113,9 @@ function Reset(props: { limit: UsageLimit; entity: UsageEntity; onClose: () => v
   const { limit, entity, onClose } = props;
   const nameIds = useNames();
   const name = groupInWords(entity.value_key, nameIds);
-  const queries = useQueryClient();
   const reset = useMutation({
     mutationFn: () =>
       resetUsageLimitEntity({ path: { ref: limit.id, entity_id: entity.id }, body: {}, throwOnError: true }),
-    onSuccess: () => queries.invalidateQueries(),
   });
   return (
     <Confirm title={`Reset ${name}`} action="Reset" onConfirm={() => reset.mutateAsync()} onClose={onClose}>

@@ -1,10 +1,10 @@
 import { zodResolver } from '@hookform/resolvers/zod';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useForm } from 'react-hook-form';
 import { z } from 'zod';
 import { createMcpServer, testMcpServer, updateMcpServer } from '../api/sdk.gen';
 import type { CreateMcpServerData, McpServer, UpdateMcpServerData } from '../api/types.gen';
-import { FormFooter } from '../components/form-footer';
+import { Form } from '../components/form';
 import { SavedDialog } from '../components/saved-dialog';
 import { useIdempotency } from '../lib/idempotency';
 import { Dialog } from '../components/ui/dialog';
@@ -40,7 +40,6 @@ interface McpServerFormProps {
 
 /** Makes or changes a server, and calls it once. What the form does not show stays as it is. */
 export function McpServerForm({ server, onClose }: McpServerFormProps) {
-  const queries = useQueryClient();
   const idempotency = useIdempotency();
   const before = valuesOf(server);
   const form = useForm({ resolver: zodResolver(schema), defaultValues: before });
@@ -56,7 +55,6 @@ export function McpServerForm({ server, onClose }: McpServerFormProps) {
       }
       return (await testMcpServer({ path: { ref }, body: {}, throwOnError: true })).data;
     },
-    onSettled: () => queries.invalidateQueries(),
   });
   if (saved.isSuccess) {
     const { ok, reason, error, tools } = saved.data;
@@ -69,23 +67,29 @@ export function McpServerForm({ server, onClose }: McpServerFormProps) {
   const { errors } = form.formState;
   return (
     <Dialog title={server === undefined ? 'New MCP server' : `Change ${server.name}`} onClose={onClose}>
-      <form className="space-y-4" onSubmit={(event) => void form.handleSubmit((values) => saved.mutate(values))(event)}>
+      <Form
+        sent={saved}
+        onSubmit={form.handleSubmit((values) => saved.mutate(values))}
+        action="Save and test"
+        onClose={onClose}
+      >
         <div className="grid gap-4 sm:grid-cols-2">
-          <Field label="Name" error={errors.name?.message}>
+          <Field label="Name" param="name" error={errors.name?.message}>
             {(tie) => <Input {...tie} {...form.register('name')} />}
           </Field>
-          <Field label="Slug" error={errors.slug?.message} hint="Part of the address that clients use.">
+          <Field label="Slug" param="slug" error={errors.slug?.message} hint="Part of the address that clients use.">
             {(tie) => <Input {...tie} {...form.register('slug')} disabled={server !== undefined} />}
           </Field>
         </div>
         <Field
           label="Address of the server"
+          param="url"
           error={errors.url?.message}
           hint="Private addresses need the setting EGRESS_ALLOW."
         >
           {(tie) => <Input {...tie} {...form.register('url')} placeholder="https://mcp.example.com/mcp" />}
         </Field>
-        <Field label="How the server learns who the user is">
+        <Field label="How the server learns who the user is" param="user_identity_forwarding">
           {(tie) => (
             <Select {...tie} {...form.register('method')}>
               {Object.entries(METHODS).map(([method, words]) => (
@@ -104,8 +108,7 @@ export function McpServerForm({ server, onClose }: McpServerFormProps) {
             Clients may call it
           </label>
         )}
-        <FormFooter sent={saved} action="Save and test" onClose={onClose} />
-      </form>
+      </Form>
     </Dialog>
   );
 }

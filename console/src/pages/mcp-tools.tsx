@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { listMcpServerToolsOptions } from '../api/@tanstack/react-query.gen';
 import { testMcpServer, updateMcpServerTools } from '../api/sdk.gen';
@@ -14,7 +14,6 @@ import { CallTool } from './call-tool';
 /** The tools of a server, each with a switch, and a form to call it. */
 export function McpTools({ serverId }: { readonly serverId: string }) {
   const { may } = useLogin();
-  const queries = useQueryClient();
   const [page, setPage] = useState(0);
   const [called, setCalled] = useState<McpServerTool>();
   const options = listMcpServerToolsOptions({
@@ -22,18 +21,15 @@ export function McpTools({ serverId }: { readonly serverId: string }) {
     query: { current_page: page, page_size: PAGE_SIZE },
   });
   const tools = useQuery({ ...options, placeholderData: (previous) => previous });
-  const refresh = (): Promise<void> => queries.invalidateQueries({ queryKey: options.queryKey });
   const change = useMutation({
     mutationFn: ({ name, enabled }: Pick<McpServerTool, 'name' | 'enabled'>) =>
       updateMcpServerTools({ path: { ref: serverId }, body: { tools: [{ name, enabled }] }, throwOnError: true }),
-    onSettled: refresh,
   });
   const read = useMutation({
     mutationFn: async () => {
       const { data } = await testMcpServer({ path: { ref: serverId }, body: {}, throwOnError: true });
       if (!data.ok) throw new Error(`The server did not list its tools: ${data.reason ?? data.error ?? 'no answer'}`);
     },
-    onSettled: refresh,
   });
   const toggle = (tool: McpServerTool, enabled: boolean): void => change.mutate({ name: tool.name, enabled });
   return (

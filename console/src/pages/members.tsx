@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { listMemberGroupsOptions, listMembersOptions } from '../api/@tanstack/react-query.gen';
 import { endMemberSessions } from '../api/sdk.gen';
@@ -65,10 +65,8 @@ function LogOut({
   readonly member: Member;
   readonly onClose: () => void;
 }) {
-  const queries = useQueryClient();
   const end = async (): Promise<void> => {
     await endMemberSessions({ path: { member_id: id }, throwOnError: true });
-    await queries.invalidateQueries();
   };
   return (
     <Confirm title={`Log out ${name ?? id}`} action="Log out" onConfirm={end} onClose={onClose}>

@@ -1,15 +1,15 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { useForm } from 'react-hook-form';
 import { listVirtualKeysOptions } from '../api/@tanstack/react-query.gen';
 import { createModelRoute, updateModelRoute } from '../api/sdk.gen';
 import type { ModelRoute } from '../api/types.gen';
-import { FormFooter } from '../components/form-footer';
+import { Form } from '../components/form';
 import { Button } from '../components/ui/button';
 import { Dialog } from '../components/ui/dialog';
 import { Field, Input, Select } from '../components/ui/field';
-import { inWorkspace, WorkspaceField } from '../components/workspace-field';
+import { inWorkspace, useUsable, WorkspaceField } from '../components/workspace-field';
 import { useLogin } from '../lib/login-context';
 import {
   draftsOf,
@@ -43,7 +43,6 @@ let lastId = 0;
 
 /** Makes or changes a model route. Targets are sent only when they were changed. */
 export function ModelRouteForm({ route, onClose }: ModelRouteFormProps) {
-  const queries = useQueryClient();
   const { may } = useLogin();
   const [strategy, setStrategy] = useState<Strategy>(route === undefined ? 'order' : strategyOf(route.targets));
   const [targets, setTargets] = useState<readonly Keyed[]>(() => keyed(route && draftsOf(route.targets)));
@@ -52,7 +51,6 @@ export function ModelRouteForm({ route, onClose }: ModelRouteFormProps) {
     ...listVirtualKeysOptions({ query: { page_size: 100 } }),
     enabled: may('virtual_keys.list'),
   });
-  const known = virtualKeys.data?.data ?? [];
   const form = useForm<Values>({
     defaultValues: {
       name: route?.name ?? '',
@@ -63,6 +61,8 @@ export function ModelRouteForm({ route, onClose }: ModelRouteFormProps) {
       clampOutput: route?.clamp_output ?? false,
     },
   });
+  const all = virtualKeys.data?.data ?? [];
+  const usable = useUsable(all, route?.workspace_id ?? form.watch('workspace'));
   const saved = useMutation({
     mutationFn: async ({ name, slug, workspace, description, maxOutput, clampOutput }: Values): Promise<unknown> => {
       const fields = {
@@ -82,10 +82,7 @@ export function ModelRouteForm({ route, onClose }: ModelRouteFormProps) {
         throwOnError: true,
       });
     },
-    onSuccess: async () => {
-      await queries.invalidateQueries();
-      onClose();
-    },
+    onSuccess: onClose,
   });
   const change = (next: readonly Keyed[]): void => {
     setTargets(next);
@@ -93,9 +90,14 @@ export function ModelRouteForm({ route, onClose }: ModelRouteFormProps) {
   };
   return (
     <Dialog title={route === undefined ? 'New model route' : `Change ${route.name}`} onClose={onClose}>
-      <form className="space-y-4" onSubmit={(event) => void form.handleSubmit((values) => saved.mutate(values))(event)}>
+      <Form
+        sent={saved}
+        onSubmit={form.handleSubmit((values) => saved.mutate(values))}
+        action={route === undefined ? 'Create route' : 'Save'}
+        onClose={onClose}
+      >
         <div className="grid gap-4 sm:grid-cols-2">
-          <Field label="Name" hint="Programs send it as the model.">
+          <Field label="Name" param="name" hint="Programs send it as the model.">
             {(tie) => (
               <Input
                 {...tie}
@@ -108,18 +110,18 @@ export function ModelRouteForm({ route, onClose }: ModelRouteFormProps) {
             )}
           </Field>
           {route === undefined ? (
-            <Field label="Slug" hint="For addresses of the API. Empty: made from the name.">
+            <Field label="Slug" param="slug" hint="For addresses of the API. Empty: made from the name.">
               {(tie) => <Input {...tie} {...form.register('slug')} spellCheck={false} />}
             </Field>
           ) : (
-            <Field label="Description">
+            <Field label="Description" param="description">
               {(tie) => <Input {...tie} {...form.register('description')} maxLength={1024} />}
             </Field>
           )}
         </div>
         {route === undefined && (
           <>
-            <Field label="Description">
+            <Field label="Description" param="description">
               {(tie) => <Input {...tie} {...form.register('description')} maxLength={1024} />}
             </Field>
             <WorkspaceField input={form.register('workspace')} shared="All workspaces may use it" />
@@ -151,8 +153,8 @@ export function ModelRouteForm({ route, onClose }: ModelRouteFormProps) {
               at={at}
               count={targets.length}
               strategy={strategy}
-              virtualKeys={known}
-              hasMore={(virtualKeys.data?.total ?? 0) > known.length}
+              virtualKeys={usable}
+              hasMore={(virtualKeys.data?.total ?? 0) > all.length}
               onChange={(next) => change(targets.with(at, { ...next, id: target.id }))}
               onMove={(to) => change(moved(targets, at, to))}
               onRemove={() => change(targets.toSpliced(at, 1))}
@@ -166,7 +168,11 @@ export function ModelRouteForm({ route, onClose }: ModelRouteFormProps) {
           </Button>
         )}
         <div className="grid gap-4 sm:grid-cols-2">
-          <Field label="Longest output in tokens" hint="Calls that ask for more, or for no bound, get this one.">
+          <Field
+            label="Longest output in tokens"
+            param="max_output_tokens"
+            hint="Calls that ask for more, or for no bound, get this one."
+          >
             {(tie) => <Input {...tie} {...form.register('maxOutput')} type="number" min={1} />}
           </Field>
           <label className="flex items-center gap-2">
@@ -174,8 +180,7 @@ export function ModelRouteForm({ route, onClose }: ModelRouteFormProps) {
             Shorten outputs that a usage limit has no room for
           </label>
         </div>
-        <FormFooter sent={saved} action={route === undefined ? 'Create route' : 'Save'} onClose={onClose} />
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -28,6 +28,7 @@ export function ModelTargetFields(props: ModelTargetFieldsProps) {
   const { target, at, count, strategy, virtualKeys, hasMore, onChange, onMove, onRemove } = props;
   const change = (fields: Partial<TargetDraft>): void => onChange({ ...target, ...fields });
   const suggestions = useId();
+  const path = `targets.${at}`;
   const provider = virtualKeys.find(({ slug }) => slug === target.virtualKey)?.provider;
   const names = useModelNames(provider);
   return (
@@ -69,7 +70,7 @@ export function ModelTargetFields(props: ModelTargetFieldsProps) {
         </div>
       </div>
       <div className="grid gap-3 sm:grid-cols-2">
-        <Field label="Virtual key" hint={hasMore ? 'By its slug.' : undefined}>
+        <Field label="Virtual key" param={`${path}.virtual_key`} hint={hasMore ? 'By its slug.' : undefined}>
           {(tie) =>
             hasMore ? (
               <Input
@@ -97,7 +98,7 @@ export function ModelTargetFields(props: ModelTargetFieldsProps) {
             )
           }
         </Field>
-        <Field label="Model">
+        <Field label="Model" param={`${path}.model`}>
           {(tie) => (
             <Input
               {...tie}
@@ -119,6 +120,7 @@ export function ModelTargetFields(props: ModelTargetFieldsProps) {
         {strategy === 'steps' && (
           <NumberField
             label="Step"
+            param={`${path}.order`}
             hint="Step 1 is tried first."
             min={1}
             value={target.step}
@@ -129,6 +131,7 @@ export function ModelTargetFields(props: ModelTargetFieldsProps) {
         {strategy !== 'order' && (
           <NumberField
             label="Share"
+            param={`${path}.weight`}
             hint="3 beside 1: three of four calls."
             min={1}
             value={target.share}
@@ -137,18 +140,20 @@ export function ModelTargetFields(props: ModelTargetFieldsProps) {
           />
         )}
       </div>
-      <Terms target={target} change={change} />
+      <Terms target={target} path={path} change={change} />
     </li>
   );
 }
 
 interface TermsProps {
   readonly target: TargetDraft;
+  /** Of the target in the body of the request. */
+  readonly path: string;
   readonly change: (fields: Partial<TargetDraft>) => void;
 }
 
 /** Which calls the target takes: all of them, where nothing is filled in. */
-function Terms({ target, change }: TermsProps) {
+function Terms({ target, path, change }: TermsProps) {
   const { conditions, minTokens, maxTokens, budgetLeft, baseModel } = target;
   const count = conditions.length + [minTokens, maxTokens, budgetLeft, baseModel].filter((text) => text !== '').length;
   const put = (at: number, fields: Partial<TargetDraft['conditions'][number]>): void =>
@@ -162,7 +167,7 @@ function Terms({ target, change }: TermsProps) {
         {conditions.map(({ key, values }, at) => (
           <div key={at} className="flex items-end gap-2">
             <div className="flex-1">
-              <Field label="Only calls whose">
+              <Field label="Only calls whose" param={`${path}.conditions.${at}.key`}>
                 {(tie) => (
                   <Input
                     {...tie}
@@ -176,7 +181,7 @@ function Terms({ target, change }: TermsProps) {
               </Field>
             </div>
             <div className="flex-1">
-              <Field label="is one of">
+              <Field label="is one of" param={`${path}.conditions.${at}.value`}>
                 {(tie) => (
                   <Input
                     {...tie}
@@ -211,6 +216,7 @@ function Terms({ target, change }: TermsProps) {
         <div className="grid gap-3 sm:grid-cols-2">
           <NumberField
             label="From tokens"
+            param={`${path}.min_estimated_tokens`}
             hint="Smaller calls go to other targets."
             min={1}
             value={minTokens}
@@ -218,6 +224,7 @@ function Terms({ target, change }: TermsProps) {
           />
           <NumberField
             label="Up to tokens"
+            param={`${path}.max_estimated_tokens`}
             hint="Larger calls go to other targets."
             min={1}
             value={maxTokens}
@@ -225,6 +232,7 @@ function Terms({ target, change }: TermsProps) {
           />
           <NumberField
             label="While budget is left (%)"
+            param={`${path}.min_budget_left`}
             hint="Of each strict limit of the call."
             min={0}
             max={100}
@@ -232,7 +240,7 @@ function Terms({ target, change }: TermsProps) {
             value={budgetLeft}
             onChange={(text) => change({ budgetLeft: text })}
           />
-          <Field label="Priced as" hint="The model behind a deployment or a tuned model.">
+          <Field label="Priced as" param={`${path}.base_model`} hint="The model behind a deployment or a tuned model.">
             {(tie) => (
               <Input
                 {...tie}
@@ -251,6 +259,7 @@ function Terms({ target, change }: TermsProps) {
 
 interface NumberFieldProps {
   readonly label: string;
+  readonly param: string;
   readonly hint: string;
   readonly min: number;
   readonly max?: number;
@@ -260,9 +269,9 @@ interface NumberFieldProps {
   readonly onChange: (text: string) => void;
 }
 
-function NumberField({ label, hint, isRequired, value, onChange, ...bounds }: NumberFieldProps) {
+function NumberField({ label, param, hint, isRequired, value, onChange, ...bounds }: NumberFieldProps) {
   return (
-    <Field label={label} hint={hint}>
+    <Field label={label} param={param} hint={hint}>
       {(tie) => (
         <Input
           {...tie}

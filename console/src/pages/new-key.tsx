@@ -1,14 +1,14 @@
 import { zodResolver } from '@hookform/resolvers/zod';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { useForm } from 'react-hook-form';
 import { z } from 'zod';
 import { listVirtualKeysOptions } from '../api/@tanstack/react-query.gen';
 import { createApiKey } from '../api/sdk.gen';
 import type { Scope } from '../api/types.gen';
-import { FormFooter } from '../components/form-footer';
+import { Form } from '../components/form';
 import { Dialog } from '../components/ui/dialog';
 import { Field, Input, Select } from '../components/ui/field';
-import { inWorkspace, WorkspaceField } from '../components/workspace-field';
+import { inWorkspace, useUsable, WorkspaceField } from '../components/workspace-field';
 import { useLogin } from '../lib/login-context';
 import { KeySnippets } from './key-snippets';
 
@@ -49,7 +49,6 @@ const schema = z.object({
 
 export function NewKey({ onClose }: { readonly onClose: () => void }) {
   const { caller, may } = useLogin();
-  const queries = useQueryClient();
   const form = useForm({
     resolver: zodResolver(schema),
     defaultValues: { name: '', preset: 'app', days: '90' as const, virtualKey: '', workspace: '' },
@@ -58,6 +57,7 @@ export function NewKey({ onClose }: { readonly onClose: () => void }) {
     ...listVirtualKeysOptions({ query: { page_size: 100 } }),
     enabled: may('virtual_keys.list'),
   });
+  const usable = useUsable(virtualKeys.data?.data ?? [], form.watch('workspace'));
   const created = useMutation({
     mutationFn: async ({ name, preset, days, virtualKey, workspace }: z.output<typeof schema>) => {
       const scopes = scopesOf(preset, caller.scopes.filter(isScope));
@@ -70,7 +70,6 @@ export function NewKey({ onClose }: { readonly onClose: () => void }) {
       };
       return (await createApiKey({ body, throwOnError: true })).data;
     },
-    onSuccess: () => queries.invalidateQueries(),
   });
   if (created.isSuccess) {
     return (
@@ -84,14 +83,16 @@ export function NewKey({ onClose }: { readonly onClose: () => void }) {
   }
   return (
     <Dialog title="New API key" onClose={onClose}>
-      <form
-        className="space-y-4"
-        onSubmit={(event) => void form.handleSubmit((values) => created.mutate(values))(event)}
+      <Form
+        sent={created}
+        onSubmit={form.handleSubmit((values) => created.mutate(values))}
+        action="Create key"
+        onClose={onClose}
       >
-        <Field label="Name" error={form.formState.errors.name?.message}>
+        <Field label="Name" param="name" error={form.formState.errors.name?.message}>
           {(tie) => <Input {...tie} {...form.register('name')} placeholder="search service" />}
         </Field>
-        <Field label="Who will use it">
+        <Field label="Who will use it" param="scopes">
           {(tie) => (
             <Select {...tie} {...form.register('preset')}>
               {Object.entries(PRESETS).map(([key, { title }]) => (
@@ -108,7 +109,7 @@ export function NewKey({ onClose }: { readonly onClose: () => void }) {
           hint="A key of a workspace sees and uses what belongs to it."
         />
         <div className="grid gap-4 sm:grid-cols-2">
-          <Field label="Ends">
+          <Field label="Ends" param="expires_at">
             {(tie) => (
               <Select {...tie} {...form.register('days')}>
                 <option value="30">in 30 days</option>
@@ -120,12 +121,13 @@ export function NewKey({ onClose }: { readonly onClose: () => void }) {
           </Field>
           <Field
             label="Virtual key of calls that name none"
+            param="default_virtual_key"
             hint="For programs that can only send an address and a key."
           >
             {(tie) => (
               <Select {...tie} {...form.register('virtualKey')}>
                 <option value="">none</option>
-                {virtualKeys.data?.data.map(({ id, slug, name }) => (
+                {usable.map(({ id, slug, name }) => (
                   <option key={id} value={slug}>
                     {name}
                   </option>
@@ -134,8 +136,7 @@ export function NewKey({ onClose }: { readonly onClose: () => void }) {
             )}
           </Field>
         </div>
-        <FormFooter sent={created} action="Create key" onClose={onClose} />
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -1,9 +1,9 @@
 import { zodResolver } from '@hookform/resolvers/zod';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useForm } from 'react-hook-form';
 import { z } from 'zod';
 import { createUsageLimit } from '../api/sdk.gen';
-import { FormFooter } from '../components/form-footer';
+import { Form } from '../components/form';
 import { Dialog } from '../components/ui/dialog';
 import { Field, Input, Select } from '../components/ui/field';
 import { inWorkspace, WorkspaceField } from '../components/workspace-field';
@@ -38,7 +38,6 @@ const placedSchema = schema.refine(({ workspace }) => workspace !== '', {
 
 /** Makes a limit, and shows beside it what it would have done to the calls of the last days. */
 export function NewLimit({ onClose }: { readonly onClose: () => void }) {
-  const queries = useQueryClient();
   const { caller } = useLogin();
   const mustPlace = caller.type !== 'api_key' && caller.workspace_id === null;
   const form = useForm({
@@ -67,10 +66,7 @@ export function NewLimit({ onClose }: { readonly onClose: () => void }) {
         },
         throwOnError: true,
       }),
-    onSuccess: async () => {
-      await queries.invalidateQueries();
-      onClose();
-    },
+    onSuccess: onClose,
   });
   const { errors } = form.formState;
   const [type, enforcement, cap, reset, condition, value, group] = form.watch([
@@ -84,11 +80,13 @@ export function NewLimit({ onClose }: { readonly onClose: () => void }) {
   ]);
   return (
     <Dialog title="New limit" onClose={onClose}>
-      <form
-        className="space-y-4"
-        onSubmit={(event) => void form.handleSubmit((values) => created.mutate(values))(event)}
+      <Form
+        sent={created}
+        onSubmit={form.handleSubmit((values) => created.mutate(values))}
+        action="Create limit"
+        onClose={onClose}
       >
-        <Field label="Name" error={errors.name?.message}>
+        <Field label="Name" param="name" error={errors.name?.message}>
           {(tie) => <Input {...tie} {...form.register('name')} placeholder="Monthly budget of each application" />}
         </Field>
         <WorkspaceField
@@ -97,7 +95,7 @@ export function NewLimit({ onClose }: { readonly onClose: () => void }) {
           error={errors.workspace?.message}
         />
         <div className="grid gap-4 sm:grid-cols-3">
-          <Field label="Counts">
+          <Field label="Counts" param="type">
             {(tie) => (
               <Select {...tie} {...form.register('type')}>
                 <option value="cost">Cost in dollars</option>
@@ -105,10 +103,14 @@ export function NewLimit({ onClose }: { readonly onClose: () => void }) {
               </Select>
             )}
           </Field>
-          <Field label={type === 'cost' ? 'Cap in dollars' : 'Cap in tokens'} error={errors.credit_limit?.message}>
+          <Field
+            label={type === 'cost' ? 'Cap in dollars' : 'Cap in tokens'}
+            param="credit_limit"
+            error={errors.credit_limit?.message}
+          >
             {(tie) => <Input {...tie} {...form.register('credit_limit')} type="number" min={0} step="any" />}
           </Field>
-          <Field label="Starts again">
+          <Field label="Starts again" param="periodic_reset">
             {(tie) => (
               <Select {...tie} {...form.register('reset')}>
                 <option value="monthly">every month</option>
@@ -119,7 +121,7 @@ export function NewLimit({ onClose }: { readonly onClose: () => void }) {
           </Field>
         </div>
         <div className="grid gap-4 sm:grid-cols-3">
-          <Field label="For calls whose">
+          <Field label="For calls whose" param="conditions">
             {(tie) => (
               <Select {...tie} {...form.register('condition', { onChange: () => form.setValue('value', ANY) })}>
                 {CONDITIONS.map((key) => (
@@ -131,7 +133,7 @@ export function NewLimit({ onClose }: { readonly onClose: () => void }) {
             )}
           </Field>
           <ConditionValue condition={condition} input={form.register('value')} error={errors.value?.message} />
-          <Field label="Counted for each">
+          <Field label="Counted for each" param="group_by">
             {(tie) => (
               <Select {...tie} {...form.register('group')}>
                 {GROUPS.map((key) => (
@@ -145,6 +147,7 @@ export function NewLimit({ onClose }: { readonly onClose: () => void }) {
         </div>
         <Field
           label="When the cap is reached"
+          param="enforcement"
           hint={
             enforcement === 'monitor'
               ? 'Nothing is refused. Watch the figures first, then make the limit strict.'
@@ -159,8 +162,7 @@ export function NewLimit({ onClose }: { readonly onClose: () => void }) {
           )}
         </Field>
         <LimitPreview draft={{ type, cap: Number(cap) || 0, reset, condition, value, group }} />
-        <FormFooter sent={created} action="Create limit" onClose={onClose} />
-      </form>
+      </Form>
     </Dialog>
   );
 }

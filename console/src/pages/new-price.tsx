@@ -1,9 +1,9 @@
 import { zodResolver } from '@hookform/resolvers/zod';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useForm } from 'react-hook-form';
 import { z } from 'zod';
 import { createPrice } from '../api/sdk.gen';
-import { FormFooter } from '../components/form-footer';
+import { Form } from '../components/form';
 import { Dialog } from '../components/ui/dialog';
 import { Field, Input, Select } from '../components/ui/field';
 import { isOfTokens, isPricedUnit, perToken, UNITS } from '../lib/price';
@@ -18,7 +18,6 @@ const schema = z.object({
 
 /** Sets a price of the organisation from now on. Prices never change: a newer one takes the place of this one. */
 export function NewPrice({ onClose }: { readonly onClose: () => void }) {
-  const queries = useQueryClient();
   const form = useForm({
     resolver: zodResolver(schema),
     defaultValues: { provider: 'openai', model: '', unit: 'input', price: '' },
@@ -29,21 +28,20 @@ export function NewPrice({ onClose }: { readonly onClose: () => void }) {
       const body = { provider, model, unit, price: isOfTokens(unit) ? perToken(price) : price };
       return createPrice({ body, throwOnError: true });
     },
-    onSuccess: async () => {
-      await queries.invalidateQueries();
-      onClose();
-    },
+    onSuccess: onClose,
   });
   const { errors } = form.formState;
   const unit = form.watch('unit');
   return (
     <Dialog title="New price" onClose={onClose}>
-      <form
-        className="space-y-4"
-        onSubmit={(event) => void form.handleSubmit((values) => created.mutate(values))(event)}
+      <Form
+        sent={created}
+        onSubmit={form.handleSubmit((values) => created.mutate(values))}
+        action="Set price"
+        onClose={onClose}
       >
         <div className="grid gap-4 sm:grid-cols-2">
-          <Field label="Provider">
+          <Field label="Provider" param="provider">
             {(tie) => (
               <Select {...tie} {...form.register('provider')}>
                 {Object.entries(PROVIDERS).map(([slug, name]) => (
@@ -54,10 +52,15 @@ export function NewPrice({ onClose }: { readonly onClose: () => void }) {
               </Select>
             )}
           </Field>
-          <Field label="Model" error={errors.model?.message} hint="A * at the end stands for any rest of the name.">
+          <Field
+            label="Model"
+            param="model"
+            error={errors.model?.message}
+            hint="A * at the end stands for any rest of the name."
+          >
             {(tie) => <Input {...tie} {...form.register('model')} spellCheck={false} />}
           </Field>
-          <Field label="What is priced">
+          <Field label="What is priced" param="unit">
             {(tie) => (
               <Select {...tie} {...form.register('unit')}>
                 {Object.entries(UNITS).map(([name, words]) => (
@@ -68,7 +71,11 @@ export function NewPrice({ onClose }: { readonly onClose: () => void }) {
               </Select>
             )}
           </Field>
-          <Field label={isOfTokens(unit) ? 'Dollars for a million' : 'Dollars for one'} error={errors.price?.message}>
+          <Field
+            label={isOfTokens(unit) ? 'Dollars for a million' : 'Dollars for one'}
+            param="price"
+            error={errors.price?.message}
+          >
             {(tie) => <Input {...tie} {...form.register('price')} inputMode="decimal" placeholder="0.15" />}
           </Field>
         </div>
@@ -76,8 +83,7 @@ export function NewPrice({ onClose }: { readonly onClose: () => void }) {
           The price counts from now on, before the built-in one. It cannot be changed; a newer price takes its place. A
           model with a price of your own has none of the built-in ones: set all its units.
         </p>
-        <FormFooter sent={created} action="Set price" onClose={onClose} />
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { listApiKeysOptions, listModelRoutesOptions, listVirtualKeysOptions } from '../api/@tanstack/react-query.gen';
@@ -136,7 +136,6 @@ function TestKey({ virtualKey: { slug, id, name } }: { readonly virtualKey: Virt
 }
 
 function Delete({ virtualKey, onClose }: { readonly virtualKey: VirtualKey; readonly onClose: () => void }) {
-  const queries = useQueryClient();
   const { may } = useLogin();
   const all = useQuery({
     ...listModelRoutesOptions({ query: { page_size: 100 } }),
@@ -150,7 +149,6 @@ function Delete({ virtualKey, onClose }: { readonly virtualKey: VirtualKey; read
   const defaults = (keys.data?.data ?? []).filter(({ default_virtual_key: id }) => id === virtualKey.id);
   const remove = async (): Promise<void> => {
     await deleteVirtualKey({ path: { ref: virtualKey.id }, throwOnError: true });
-    await queries.invalidateQueries();
   };
   return (
     <Confirm

@@ -1,8 +1,8 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useForm } from 'react-hook-form';
 import { createSecretReference, testSecretReference, updateSecretReference } from '../api/sdk.gen';
 import type { SecretReference } from '../api/types.gen';
-import { FormFooter } from '../components/form-footer';
+import { Form } from '../components/form';
 import { SavedDialog } from '../components/saved-dialog';
 import { useIdempotency } from '../lib/idempotency';
 import { Dialog } from '../components/ui/dialog';
@@ -31,7 +31,6 @@ interface SecretReferenceFormProps {
 
 /** Makes or changes a secret reference, and reads the secret once. Stored credentials are shown masked, and kept when left empty. */
 export function SecretReferenceForm({ reference, onClose }: SecretReferenceFormProps) {
-  const queries = useQueryClient();
   const { caller } = useLogin();
   const idempotency = useIdempotency();
   const form = useForm<Values>({ defaultValues: valuesOf(reference) });
@@ -51,7 +50,6 @@ export function SecretReferenceForm({ reference, onClose }: SecretReferenceFormP
       if (reference !== undefined) await updateSecretReference({ path: { ref }, body: fields, throwOnError: true });
       return (await testSecretReference({ path: { ref }, body: {}, throwOnError: true })).data;
     },
-    onSettled: () => queries.invalidateQueries(),
   });
   if (saved.isSuccess) {
     const { ok, error, reason } = saved.data;
@@ -67,10 +65,17 @@ export function SecretReferenceForm({ reference, onClose }: SecretReferenceFormP
   const externalId = reference?.auth_config[`${known.prefix}external_id`];
   return (
     <Dialog title={reference === undefined ? 'New secret reference' : `Change ${reference.name}`} onClose={onClose}>
-      <form className="space-y-4" onSubmit={(event) => void form.handleSubmit((values) => saved.mutate(values))(event)}>
-        <Field label="Name">{(tie) => <Input {...tie} {...form.register('name')} required maxLength={255} />}</Field>
+      <Form
+        sent={saved}
+        onSubmit={form.handleSubmit((values) => saved.mutate(values))}
+        action="Save and test"
+        onClose={onClose}
+      >
+        <Field label="Name" param="name">
+          {(tie) => <Input {...tie} {...form.register('name')} required maxLength={255} />}
+        </Field>
         <div className="grid gap-4 sm:grid-cols-2">
-          <Field label="Manager">
+          <Field label="Manager" param="manager_type">
             {(tie) => (
               <Select
                 {...tie}
@@ -87,7 +92,7 @@ export function SecretReferenceForm({ reference, onClose }: SecretReferenceFormP
               </Select>
             )}
           </Field>
-          <Field label="The gateway logs in with">
+          <Field label="The gateway logs in with" param={`auth_config.${known.prefix}${known.discriminator}`}>
             {(tie) => (
               <Select {...tie} {...form.register('variant')}>
                 {Object.entries(known.variants).map(([name, { title }]) => (
@@ -101,7 +106,12 @@ export function SecretReferenceForm({ reference, onClose }: SecretReferenceFormP
           {known.variants[variant]?.fields.map(({ name, title, hint, isSecret, isOptional }) => {
             const stored = isSecret && reference?.auth_config[`masked_${known.prefix}${name}`];
             return (
-              <Field key={name} label={isOptional ? `${title} (optional)` : title} hint={hint}>
+              <Field
+                key={name}
+                param={`auth_config.${known.prefix}${name}`}
+                label={isOptional ? `${title} (optional)` : title}
+                hint={hint}
+              >
                 {(tie) => (
                   <Input
                     {...tie}
@@ -123,19 +133,18 @@ export function SecretReferenceForm({ reference, onClose }: SecretReferenceFormP
           </p>
         )}
         <div className="grid gap-4 sm:grid-cols-3">
-          <Field label="Secret" hint={known.pathHint}>
+          <Field label="Secret" param="secret_path" hint={known.pathHint}>
             {(tie) => <Input {...tie} {...form.register('path')} required maxLength={1024} spellCheck={false} />}
           </Field>
-          <Field label="Key inside of it" hint="Empty: the whole secret.">
+          <Field label="Key inside of it" param="secret_key" hint="Empty: the whole secret.">
             {(tie) => <Input {...tie} {...form.register('key')} spellCheck={false} />}
           </Field>
-          <Field label="Version" hint="Empty: the current one.">
+          <Field label="Version" param="secret_version" hint="Empty: the current one.">
             {(tie) => <Input {...tie} {...form.register('version')} spellCheck={false} />}
           </Field>
         </div>
         <AllowedWorkspaces chosen={workspaces} onChange={(next) => form.setValue('workspaces', next)} />
-        <FormFooter sent={saved} action="Save and test" onClose={onClose} />
-      </form>
+      </Form>
     </Dialog>
   );
 }

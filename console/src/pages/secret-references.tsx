@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import {
@@ -158,11 +158,9 @@ function TestReference({ reference: { id, name } }: { readonly reference: Secret
 }
 
 function Delete({ reference, onClose }: { readonly reference: SecretReference; readonly onClose: () => void }) {
-  const queries = useQueryClient();
   const users = useUsersOf(reference.id);
   const remove = async (): Promise<void> => {
     await deleteSecretReference({ path: { ref: reference.id }, throwOnError: true });
-    await queries.invalidateQueries();
   };
   return (
     <Confirm

@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { listSessionsOptions } from '../api/@tanstack/react-query.gen';
 import { endSession } from '../api/sdk.gen';
 import { Page } from '../components/page';
@@ -86,12 +86,10 @@ function You() {
 }
 
 function Sessions() {
-  const queries = useQueryClient();
   const options = listSessionsOptions();
   const sessions = useQuery(options);
   const end = useMutation({
     mutationFn: (id: string) => endSession({ path: { session_id: id }, throwOnError: true }),
-    onSettled: () => queries.invalidateQueries({ queryKey: options.queryKey }),
   });
   return (
     <Card title="Browsers that you are logged in with">

@@ -1,5 +1,5 @@
 import { zodResolver } from '@hookform/resolvers/zod';
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useForm } from 'react-hook-form';
 import { createVirtualKey, testVirtualKey, updateVirtualKey } from '../api/sdk.gen';
 import type { CreateVirtualKeyRequest, VirtualKey } from '../api/types.gen';
@@ -29,7 +29,6 @@ interface VirtualKeyFormProps {
 
 /** Makes or changes a virtual key, and tests it once. What the form does not show stays as it is. */
 export function VirtualKeyForm({ virtualKey, onClose }: VirtualKeyFormProps) {
-  const queries = useQueryClient();
   const idempotency = useIdempotency();
   const form = useForm({ resolver: zodResolver(schemaOf(virtualKey)), defaultValues: valuesOf(virtualKey) });
   const create = async (body: CreateVirtualKeyRequest): Promise<string> =>
@@ -42,7 +41,6 @@ export function VirtualKeyForm({ virtualKey, onClose }: VirtualKeyFormProps) {
       }
       return (await testVirtualKey({ path: { ref }, body: {}, throwOnError: true })).data;
     },
-    onSettled: () => queries.invalidateQueries(),
   });
   if (saved.isSuccess) {
     return (

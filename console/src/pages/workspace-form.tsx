@@ -1,8 +1,8 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { Controller, useForm, useWatch } from 'react-hook-form';
 import { createWorkspace, updateWorkspace } from '../api/sdk.gen';
 import type { Workspace } from '../api/types.gen';
-import { FormFooter } from '../components/form-footer';
+import { Form } from '../components/form';
 import { Dialog } from '../components/ui/dialog';
 import { Field, Input, TextArea } from '../components/ui/field';
 import { BodyLogFields, bodyLogRules, type BodyLogValues, bodyLogValues } from './body-log-fields';
@@ -23,7 +23,6 @@ interface WorkspaceFormProps {
 
 /** Makes or changes a workspace. */
 export function WorkspaceForm({ workspace, onClose }: WorkspaceFormProps) {
-  const queries = useQueryClient();
   const form = useForm<Values>({
     defaultValues: {
       name: workspace?.name ?? '',
@@ -49,25 +48,31 @@ export function WorkspaceForm({ workspace, onClose }: WorkspaceFormProps) {
       const named = slug.trim() === '' ? body : { ...body, slug: slug.trim() };
       return createWorkspace({ body: named, throwOnError: true });
     },
-    onSuccess: async () => {
-      await queries.invalidateQueries();
-      onClose();
-    },
+    onSuccess: onClose,
   });
   return (
     <Dialog title={workspace === undefined ? 'New workspace' : `Change ${workspace.name}`} onClose={onClose}>
-      <form className="space-y-4" onSubmit={(event) => void form.handleSubmit((values) => saved.mutate(values))(event)}>
+      <Form
+        sent={saved}
+        onSubmit={form.handleSubmit((values) => saved.mutate(values))}
+        action={workspace === undefined ? 'Create workspace' : 'Save'}
+        onClose={onClose}
+      >
         <div className={workspace === undefined ? 'grid gap-4 sm:grid-cols-2' : undefined}>
-          <Field label="Name" hint={workspace === undefined ? undefined : `Its slug stays ${workspace.slug}.`}>
+          <Field
+            label="Name"
+            param="name"
+            hint={workspace === undefined ? undefined : `Its slug stays ${workspace.slug}.`}
+          >
             {(tie) => <Input {...tie} {...form.register('name')} required maxLength={255} />}
           </Field>
           {workspace === undefined && (
-            <Field label="Slug" hint="Requests name the workspace by it. Empty: made from the name.">
+            <Field label="Slug" param="slug" hint="Requests name the workspace by it. Empty: made from the name.">
               {(tie) => <Input {...tie} {...form.register('slug')} spellCheck={false} />}
             </Field>
           )}
         </div>
-        <Field label="Description">
+        <Field label="Description" param="description">
           {(tie) => <TextArea {...tie} {...form.register('description')} rows={3} maxLength={1024} />}
         </Field>
         <Controller
@@ -83,8 +88,7 @@ export function WorkspaceForm({ workspace, onClose }: WorkspaceFormProps) {
           )}
         />
         <BodyLogFields register={form.register} isOn={keepsBodies} />
-        <FormFooter sent={saved} action={workspace === undefined ? 'Create workspace' : 'Save'} onClose={onClose} />
-      </form>
+      </Form>
     </Dialog>
   );
 }
