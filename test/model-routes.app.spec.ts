@@ -275,6 +275,22 @@ describe('the list of models', () => {
     expect(gateway.provider.calls).toEqual([]);
   });
 
+  it('is there for clients that send what the gateway does not read', async () => {
+    const key = gateway.admin.as(await keyOf({ level: 'organisation' }));
+    const all = idsOf(await key.get('/v1/models'));
+    for (const query of [
+      'client_version=0.159.0',
+      'type=text&sub_type=chat',
+      'scope=picker',
+      'a[b]=c',
+      '__proto__=x',
+    ]) {
+      expect([query, idsOf(await key.get(`/v1/models?${query}`))]).toEqual([query, all]);
+    }
+    expect((await key.get('/models?type=text')).status).toBe(200);
+    expect((await key.get('/v1/models?type=text&limit=none')).status).toBe(400);
+  });
+
   it('has what a key may use, and nothing else', async () => {
     const openai = await gateway.virtualKey('openai');
     const name = await route([{ virtual_key: openai, model: 'gpt-5-mini' }]);

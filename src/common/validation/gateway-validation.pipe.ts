@@ -1,12 +1,27 @@
-import { type ArgumentMetadata, Injectable, type PipeTransform, ValidationPipe } from '@nestjs/common';
+import {
+  type ArgumentMetadata,
+  Injectable,
+  type PipeTransform,
+  ValidationPipe,
+  type ValidationPipeOptions,
+} from '@nestjs/common';
 import { throwIfInvalid, type ErrorDetail, GatewayError } from '../errors/gateway.error.js';
 import { isObject, type JsonObject } from '../json/read.js';
 import { acceptsOf, BodyRules } from './body-rules.js';
 import { copyForClass } from './bounded-fields.js';
 import { noteGiven, withoutReadOnlyFields } from './fixed-fields.decorator.js';
 import { gatherDeepObjects } from './deep-object.decorator.js';
+import { ignoresUnknownFields } from './ignores-unknown-fields.decorator.js';
 import { withOwnNames } from './synonyms.decorator.js';
 import { toValidationError } from './validation-details.js';
+
+const OPTIONS: ValidationPipeOptions = {
+  whitelist: true,
+  forbidUnknownValues: true,
+  transform: true,
+  validationError: { target: true, value: false },
+  exceptionFactory: toValidationError,
+};
 
 /**
  * Nest's ValidationPipe with the gateway's errors. Maxima of lists and maps are checked before any other rule. A body that its DTO's predicate accepts (`@AcceptedBy`) skips
@@ -15,14 +30,8 @@ import { toValidationError } from './validation-details.js';
  */
 @Injectable()
 export class GatewayValidationPipe implements PipeTransform {
-  private readonly full = new ValidationPipe({
-    whitelist: true,
-    forbidNonWhitelisted: true,
-    forbidUnknownValues: true,
-    transform: true,
-    validationError: { target: true, value: false },
-    exceptionFactory: toValidationError,
-  });
+  private readonly full = new ValidationPipe({ ...OPTIONS, forbidNonWhitelisted: true });
+  private readonly lenient = new ValidationPipe(OPTIONS);
 
   constructor(private readonly rules: BodyRules = new BodyRules()) {}
 
@@ -30,10 +39,8 @@ export class GatewayValidationPipe implements PipeTransform {
     // Made by our own decorators, so there is nothing to validate.
     if (metadata.type === 'custom') return value;
     if (metadata.type !== 'body') {
-      return this.full.transform(
-        copyForClass(metadata.metatype, gatherDeepObjects(value, metadata.metatype)),
-        metadata,
-      );
+      const pipe = ignoresUnknownFields(metadata.metatype) ? this.lenient : this.full;
+      return pipe.transform(copyForClass(metadata.metatype, gatherDeepObjects(value, metadata.metatype)), metadata);
     }
     // A missing body is treated as one without fields, so that the response names each required field.
     if (value === undefined) return this.checked({}, metadata);

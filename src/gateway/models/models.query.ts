@@ -1,8 +1,10 @@
 import { IsInt, IsString, Length, Max, Min } from 'class-validator';
 import { ToNumber } from '../../common/validation/conversion.decorators.js';
+import { IgnoresUnknownFields } from '../../common/validation/ignores-unknown-fields.decorator.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
 
-/** Paging of Anthropic's API. OpenAI's has none. */
+/** Paging of Anthropic's API. OpenAI's has none. Clients send more: Codex its version, others the kind of model that they want. */
+@IgnoresUnknownFields()
 export class ModelsQuery {
   /** Models on a page. */
   @Optional()
@@ -23,10 +25,4 @@ export class ModelsQuery {
   @IsString()
   @Length(1, 1024)
   readonly before_id?: string;
-
-  /** What Codex says about itself; not read. */
-  @Optional()
-  @IsString()
-  @Length(1, 255)
-  readonly client_version?: string;
 }
