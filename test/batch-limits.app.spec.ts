@@ -402,6 +402,20 @@ describe('a batch without a usage limit', () => {
     expect(await gateway.books.ledger(1)).toMatchObject([{ model: 'a\uFFFDb', tokens: '30' }]);
   });
 
+  it('whose results name many models, or a long one, does not flood the ledger', async () => {
+    await create();
+    account.answer('out-1', [{ model: 'x'.repeat(100_000), usage: USED }]);
+    account.finish('batch_1', { status: 'completed', output_file_id: 'out-1' });
+    await settled();
+    await create();
+    const results = Array.from({ length: 17 }, (_, index) => ({ model: `m${index}`, usage: USED }));
+    account.answer('out-2', results);
+    account.finish('batch_2', { status: 'completed', output_file_id: 'out-2' });
+    await settled();
+    expect(await gateway.books.ledger(2)).toMatchObject([{ tokens: '30' }, { model: null, quantities: {} }]);
+    expect(JSON.stringify(await jobs()).length).toBeLessThan(10_000);
+  });
+
   it('whose results cannot be read has a row without figures', async () => {
     await create();
     account.finish('batch_1', { status: 'completed', request_counts: { total: 1, completed: 1, failed: 0 } });

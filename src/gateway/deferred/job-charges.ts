@@ -15,6 +15,11 @@ import { TooLargeError } from './line-reader.js';
 import { costOfCalls, isSumEnough, reportAll } from './many-calls.js';
 import { figuresJson, type JobPart, type PartCharge, type ProviderJob } from './provider-job.entity.js';
 
+/** That results may name, where no reservation says which: each has a row in the ledger. */
+const MAX_MODELS = 16;
+/** As in the ledger. */
+const MAX_MODEL_CHARACTERS = 255;
+
 /** What one part of a job has done. */
 interface Share {
   readonly part: Pick<JobPart, 'id' | 'model' | 'soldAs' | 'bound' | 'isBounded'>;
@@ -102,9 +107,14 @@ function sharesOf({ parts, provider }: ProviderJob, done: readonly DoneCalls[]):
   if (others.length === 0) {
     const all = done.flatMap(({ calls }) => calls);
     if (only.isReserved || done.length === 0) return [{ part: only, calls: all }];
+    if (done.length > MAX_MODELS) return undefined;
     // No reservation says what the model is, so each has a row of its own.
     return done.map(({ model = only.model, calls }, index) => ({
-      part: { ...only, model, id: index === 0 ? only.id : uuidv7(new Date()) },
+      part: {
+        ...only,
+        model: model?.slice(0, MAX_MODEL_CHARACTERS) ?? null,
+        id: index === 0 ? only.id : uuidv7(new Date()),
+      },
       calls,
     }));
   }
