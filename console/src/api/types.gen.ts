@@ -3998,10 +3998,6 @@ export type ListModelsData = {
          * Id of a model; the page before it is returned.
          */
         before_id?: string;
-        /**
-         * What Codex says about itself; not read.
-         */
-        client_version?: string;
     };
     url: '/v1/models';
 };
