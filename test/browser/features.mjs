@@ -207,14 +207,34 @@ export const features = [
     },
   },
   {
-    title: 'A webhook shows its secret once, sends a test event and a delivery again',
-    run: async ({ tabs, page: address, adminKey }) => {
+    title: 'A webhook shows its secret once, sends the chosen events, a test event and a delivery again',
+    run: async ({ tabs, page: address, adminKey, ask }) => {
       const page = await logIn(tabs, `${address}/settings?view=webhooks`, adminKey);
-      await page.getByLabel('Address of the new webhook').fill('http://127.0.0.1:9/hook');
-      await page.getByRole('button', { name: 'Add webhook for all events' }).click();
-      await page.getByLabel('Secret of the webhook', { exact: true }).waitFor();
-      await page.getByRole('button', { name: 'Deliveries of http://127.0.0.1:9/hook' }).click();
       const dialog = page.getByRole('dialog');
+      await page.getByRole('button', { name: 'New webhook' }).click();
+      await dialog.getByLabel('Address').fill('http://127.0.0.1:9/hook');
+      await dialog.getByLabel('All, also those that come later').uncheck();
+      await dialog.getByRole('button', { name: 'Create webhook' }).click();
+      await dialog.getByText('Choose at least one event.').waitFor();
+      await dialog.getByLabel('A limit is used up').check();
+      await dialog.getByRole('button', { name: 'Create webhook' }).click();
+      await dialog.getByLabel('Secret of the webhook', { exact: true }).waitFor();
+      await dialog.getByRole('button', { name: 'Done' }).click();
+      await page.getByRole('button', { name: 'Change http://127.0.0.1:9/hook' }).click();
+      assert.ok(await dialog.getByLabel('A limit is used up').isChecked());
+      await dialog.getByLabel('A secret cannot be read').check();
+      await dialog.getByLabel('Description').fill('For the on-call team.');
+      await dialog.getByLabel('Events are sent').uncheck();
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('For the on-call team.').waitFor();
+      const { data } = await ask('/v1/webhooks');
+      const { events, enabled } = data.find(({ url }) => url === 'http://127.0.0.1:9/hook');
+      assert.deepEqual([events.toSorted(), enabled], [['secret_reference.failed', 'usage_limit.exhausted'], false]);
+      await page.getByRole('button', { name: 'Change http://127.0.0.1:9/hook' }).click();
+      await dialog.getByLabel('Events are sent').check();
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await dialog.waitFor({ state: 'detached' });
+      await page.getByRole('button', { name: 'Deliveries http://127.0.0.1:9/hook' }).click();
       await dialog.getByRole('button', { name: 'Send a test event' }).click();
       await dialog.getByText('webhook.test').first().waitFor({ timeout: 20_000 });
       await dialog

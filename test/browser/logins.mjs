@@ -99,9 +99,10 @@ export const logins = [
         .waitFor();
       await page.getByRole('link', { name: 'Settings' }).click();
       await page.getByRole('link', { name: 'Webhooks' }).click();
-      await page.getByLabel('Address of the new webhook').fill(`https://example.com/${groups[0]}`);
+      await page.getByRole('button', { name: 'New webhook' }).click();
+      await page.getByLabel('Address').fill(`https://example.com/${groups[0]}`);
       if (place !== undefined) await page.getByLabel('Workspace', { exact: true }).selectOption(place);
-      await page.getByRole('button', { name: 'Add webhook for all events' }).click();
+      await page.getByRole('button', { name: 'Create webhook' }).click();
       await page.getByLabel('Secret of the webhook', { exact: true }).waitFor();
     },
   })),

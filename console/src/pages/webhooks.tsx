@@ -1,33 +1,43 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { Plus } from 'lucide-react';
 import { useState } from 'react';
-import { useForm } from 'react-hook-form';
 import { listWebhookDeliveriesOptions, listWebhooksOptions } from '../api/@tanstack/react-query.gen';
-import { createWebhook, deleteWebhook, redeliverWebhook, testWebhook } from '../api/sdk.gen';
+import { deleteWebhook, redeliverWebhook, testWebhook } from '../api/sdk.gen';
 import type { WebhookDelivery, WebhookEndpoint } from '../api/types.gen';
 import { Confirm } from '../components/confirm';
-import { Copyable } from '../components/copy';
+import { RowActions } from '../components/row-actions';
 import { ErrorNote } from '../components/states';
 import { type Column, PAGE_SIZE, Table } from '../components/table';
 import { Badge, type Tone } from '../components/ui/badge';
 import { Button } from '../components/ui/button';
 import { Card } from '../components/ui/card';
 import { Dialog } from '../components/ui/dialog';
-import { Field, Input } from '../components/ui/field';
-import { inWorkspace, WorkspaceField } from '../components/workspace-field';
 import { dateTime, fromNow } from '../lib/format';
 import { useLogin } from '../lib/login-context';
+import { WebhookForm } from './webhook-form';
 
 const REFRESH_MS = 5_000;
-type Act = { readonly kind: 'deliveries' | 'delete'; readonly endpoint: WebhookEndpoint };
+type Act =
+  | { readonly kind: 'create' }
+  | { readonly kind: 'change' | 'deliveries' | 'delete'; readonly endpoint: WebhookEndpoint };
 
 /** Where events are sent, and what became of each. */
 export function Webhooks() {
   const { may } = useLogin();
   const [page, setPage] = useState(0);
   const [act, setAct] = useState<Act>();
+  const close = (): void => setAct(undefined);
   const endpoints = useQuery(listWebhooksOptions({ query: { current_page: page, page_size: PAGE_SIZE } }));
   const columns: readonly Column<WebhookEndpoint>[] = [
-    { title: 'Address', cell: ({ url }) => <span className="font-mono text-xs wrap-anywhere">{url}</span> },
+    {
+      title: 'Address',
+      cell: ({ url, description }) => (
+        <>
+          <span className="font-mono text-xs wrap-anywhere">{url}</span>
+          {description !== null && <p className="text-xs wrap-anywhere text-muted">{description}</p>}
+        </>
+      ),
+    },
     { title: 'Events', isExtra: true, cell: ({ events }) => (events.includes('*') ? 'all' : events.join(', ')) },
     {
       title: 'State',
@@ -38,31 +48,29 @@ export function Webhooks() {
       title: 'Actions',
       kind: 'short',
       cell: (endpoint) => (
-        <div className="flex flex-wrap gap-1 md:flex-nowrap">
-          {may('webhooks.read') && (
-            <Button
-              size="small"
-              aria-label={`Deliveries of ${endpoint.url}`}
-              onClick={() => setAct({ kind: 'deliveries', endpoint })}
-            >
-              Deliveries
-            </Button>
-          )}
-          {may('webhooks.delete') && (
-            <Button
-              size="small"
-              aria-label={`Delete ${endpoint.url}`}
-              onClick={() => setAct({ kind: 'delete', endpoint })}
-            >
-              Delete
-            </Button>
-          )}
-        </div>
+        <RowActions
+          of={endpoint.url}
+          actions={{
+            Deliveries: may('webhooks.read') ? () => setAct({ kind: 'deliveries', endpoint }) : undefined,
+            Change: may('webhooks.update') ? () => setAct({ kind: 'change', endpoint }) : undefined,
+            Delete: may('webhooks.delete') ? () => setAct({ kind: 'delete', endpoint }) : undefined,
+          }}
+        />
       ),
     },
   ];
   return (
-    <Card title="Webhooks">
+    <Card
+      title="Webhooks"
+      side={
+        may('webhooks.create') && (
+          <Button size="small" onClick={() => setAct({ kind: 'create' })}>
+            <Plus aria-hidden className="size-3.5" />
+            New webhook
+          </Button>
+        )
+      }
+    >
       <Table
         caption="Webhooks"
         columns={columns}
@@ -72,50 +80,11 @@ export function Webhooks() {
         page={page}
         onPage={setPage}
       />
-      {may('webhooks.create') && <NewWebhook />}
-      {act?.kind === 'deliveries' && <Deliveries endpoint={act.endpoint} onClose={() => setAct(undefined)} />}
-      {act?.kind === 'delete' && <Delete endpoint={act.endpoint} onClose={() => setAct(undefined)} />}
+      {act?.kind === 'create' && <WebhookForm onClose={close} />}
+      {act?.kind === 'change' && <WebhookForm endpoint={act.endpoint} onClose={close} />}
+      {act?.kind === 'deliveries' && <Deliveries endpoint={act.endpoint} onClose={close} />}
+      {act?.kind === 'delete' && <Delete endpoint={act.endpoint} onClose={close} />}
     </Card>
-  );
-}
-
-function NewWebhook() {
-  const queries = useQueryClient();
-  const form = useForm({ defaultValues: { url: '', workspace: '' } });
-  const created = useMutation({
-    mutationFn: async ({ url, workspace }: { readonly url: string; readonly workspace: string }) => {
-      const body = { url: url.trim(), events: ['*' as const], ...inWorkspace(workspace) };
-      return (await createWebhook({ body, throwOnError: true })).data;
-    },
-    onSuccess: async () => {
-      form.reset();
-      await queries.invalidateQueries();
-    },
-  });
-  return (
-    <form
-      className="space-y-3 border-t border-line p-4"
-      onSubmit={(event) => void form.handleSubmit((values) => created.mutate(values))(event)}
-    >
-      <div className="grid gap-3 sm:grid-cols-2">
-        <Field label="Address of the new webhook">
-          {(tie) => (
-            <Input {...tie} {...form.register('url')} placeholder="https://example.com/hook" type="url" required />
-          )}
-        </Field>
-        <WorkspaceField input={form.register('workspace')} shared="Events of all workspaces" />
-      </div>
-      <Button type="submit" disabled={created.isPending}>
-        Add webhook for all events
-      </Button>
-      {created.isError && <ErrorNote error={created.error} />}
-      {created.isSuccess && (
-        <>
-          <p className="text-warn">Copy the secret that signs the deliveries now: it is not shown again.</p>
-          <Copyable label="Secret of the webhook" text={created.data.secret} />
-        </>
-      )}
-    </form>
   );
 }
 
@@ -123,7 +92,6 @@ const TONES: Readonly<Record<string, Tone>> = { succeeded: 'good', failed: 'bad'
 
 function Deliveries({ endpoint, onClose }: { readonly endpoint: WebhookEndpoint; readonly onClose: () => void }) {
   const { may } = useLogin();
-  const queries = useQueryClient();
   const [page, setPage] = useState(0);
   const options = listWebhookDeliveriesOptions({
     path: { id: endpoint.id },
@@ -135,7 +103,6 @@ function Deliveries({ endpoint, onClose }: { readonly endpoint: WebhookEndpoint;
       deliveryId === undefined
         ? testWebhook({ path: { id: endpoint.id }, body: {}, throwOnError: true })
         : redeliverWebhook({ path: { id: endpoint.id, delivery_id: deliveryId }, body: {}, throwOnError: true }),
-    onSettled: () => queries.invalidateQueries({ queryKey: options.queryKey }),
   });
   const columns: readonly Column<WebhookDelivery>[] = [
     {
@@ -201,10 +168,8 @@ function Deliveries({ endpoint, onClose }: { readonly endpoint: WebhookEndpoint;
 }
 
 function Delete({ endpoint, onClose }: { readonly endpoint: WebhookEndpoint; readonly onClose: () => void }) {
-  const queries = useQueryClient();
   const remove = async (): Promise<void> => {
     await deleteWebhook({ path: { id: endpoint.id }, throwOnError: true });
-    await queries.invalidateQueries();
   };
   return (
     <Confirm title="Delete the webhook" action="Delete" onConfirm={remove} onClose={onClose}>

@@ -1,0 +1,169 @@
+import { useMutation } from '@tanstack/react-query';
+import { useForm } from 'react-hook-form';
+import { createWebhook, updateWebhook } from '../api/sdk.gen';
+import type { CreateWebhookEndpointRequest, WebhookEndpoint } from '../api/types.gen';
+import { Copyable } from '../components/copy';
+import { Form } from '../components/form';
+import { Button } from '../components/ui/button';
+import { Dialog } from '../components/ui/dialog';
+import { Field, Input, Select } from '../components/ui/field';
+import { inWorkspace, WorkspaceField } from '../components/workspace-field';
+
+type EventName = CreateWebhookEndpointRequest['events'][number];
+
+/** Events of the gateway in words. The test event is sent on request, to any webhook. */
+const EVENTS: Readonly<Record<Exclude<EventName, '*' | 'webhook.test'>, string>> = {
+  'usage_limit.threshold_reached': 'A limit reaches its alert threshold',
+  'usage_limit.exhausted': 'A limit is used up',
+  'usage_limit.reset': 'The usage of a group is reset',
+  'usage_limit.groups_nearly_full': 'A limit has nearly all the groups that it may have',
+  'api_key.expiring': 'An API key is about to expire',
+  'virtual_key.expiring': 'A virtual key is about to expire',
+  'virtual_key.credential_refused': 'A provider refuses the credential of a virtual key',
+  'secret_reference.failed': 'A secret cannot be read',
+  'mcp_server.tools_changed': 'Tools of an MCP server change',
+  'webhook.disabled': 'A webhook is turned off',
+};
+
+interface Values {
+  readonly url: string;
+  readonly description: string;
+  readonly format: string;
+  readonly isEnabled: boolean;
+  readonly isForAll: boolean;
+  readonly events: readonly string[];
+  readonly workspace: string;
+}
+
+interface WebhookFormProps {
+  /** Absent: a new one is made. */
+  readonly endpoint?: WebhookEndpoint;
+  readonly onClose: () => void;
+}
+
+/** Makes or changes a webhook. The secret of a new one is shown once. */
+export function WebhookForm({ endpoint, onClose }: WebhookFormProps) {
+  const form = useForm<Values>({ defaultValues: valuesOf(endpoint) });
+  const saved = useMutation({
+    mutationFn: async (values: Values): Promise<string | undefined> => {
+      const body = bodyOf(values);
+      if (endpoint === undefined) {
+        const created = { ...body, ...inWorkspace(values.workspace) };
+        return (await createWebhook({ body: created, throwOnError: true })).data.secret;
+      }
+      const changed = { ...body, enabled: values.isEnabled };
+      await updateWebhook({ path: { id: endpoint.id }, body: changed, throwOnError: true });
+      return undefined;
+    },
+    onSuccess: (secret) => secret === undefined && onClose(),
+  });
+  if (saved.data !== undefined) {
+    return (
+      <Dialog title="The webhook is ready" onClose={onClose}>
+        <p className="text-warn">Copy the secret that signs the deliveries now: it is not shown again.</p>
+        <Copyable label="Secret of the webhook" text={saved.data} />
+        <footer className="flex justify-end">
+          <Button kind="main" onClick={onClose}>
+            Done
+          </Button>
+        </footer>
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog title={endpoint === undefined ? 'New webhook' : 'Change the webhook'} onClose={onClose}>
+      <Form
+        sent={saved}
+        onSubmit={form.handleSubmit((values) => saved.mutate(values))}
+        action={endpoint === undefined ? 'Create webhook' : 'Save'}
+        onClose={onClose}
+      >
+        <Field label="Address" param="url" hint="Private addresses need the setting EGRESS_ALLOW.">
+          {(tie) => (
+            <Input {...tie} {...form.register('url')} placeholder="https://example.com/hook" type="url" required />
+          )}
+        </Field>
+        <div className="grid gap-4 sm:grid-cols-2">
+          <Field label="Description" param="description">
+            {(tie) => <Input {...tie} {...form.register('description')} maxLength={1024} />}
+          </Field>
+          <Field label="Form of the events" param="format">
+            {(tie) => (
+              <Select {...tie} {...form.register('format')}>
+                <option value="standard">Signed JSON (Standard Webhooks)</option>
+                <option value="slack">Messages for Slack</option>
+              </Select>
+            )}
+          </Field>
+        </div>
+        {endpoint === undefined && (
+          <WorkspaceField input={form.register('workspace')} shared="Events of all workspaces" />
+        )}
+        <fieldset className="space-y-2">
+          <legend className="font-medium">Events</legend>
+          <label className="flex items-center gap-2">
+            <input type="checkbox" className="size-4 shrink-0 accent-accent" {...form.register('isForAll')} />
+            All, also those that come later
+          </label>
+          {!form.watch('isForAll') && (
+            <div className="grid gap-x-4 gap-y-2 sm:grid-cols-2">
+              {Object.entries(EVENTS).map(([event, words]) => (
+                <label key={event} className="flex items-start gap-2">
+                  <input
+                    type="checkbox"
+                    className="mt-0.5 size-4 shrink-0 accent-accent"
+                    value={event}
+                    {...form.register('events', {
+                      validate: (events, { isForAll }) => isForAll || events.length > 0 || 'Choose at least one event.',
+                    })}
+                  />
+                  {words}
+                </label>
+              ))}
+            </div>
+          )}
+          {form.formState.errors.events !== undefined && (
+            <p role="alert" className="text-xs text-bad">
+              {form.formState.errors.events.message}
+            </p>
+          )}
+        </fieldset>
+        {endpoint !== undefined && (
+          <label className="flex items-center gap-2">
+            <input type="checkbox" className="size-4 shrink-0 accent-accent" {...form.register('isEnabled')} />
+            Events are sent
+          </label>
+        )}
+      </Form>
+    </Dialog>
+  );
+}
+
+function valuesOf(endpoint: WebhookEndpoint | undefined): Values {
+  const { url = '', description, format = 'standard', enabled = true, events = ['*'] } = endpoint ?? {};
+  const isForAll = events.includes('*');
+  return {
+    url,
+    description: description ?? '',
+    format,
+    isEnabled: enabled,
+    isForAll,
+    events: isForAll ? [] : events,
+    workspace: '',
+  };
+}
+
+function bodyOf({ url, description, format, isForAll, events }: Values) {
+  const known = events.filter((name) => isEvent(name));
+  return {
+    url: url.trim(),
+    description: description.trim() === '' ? null : description.trim(),
+    format: format === 'slack' ? ('slack' as const) : ('standard' as const),
+    events: isForAll ? ['*' as const] : known,
+  };
+}
+
+/** An event that has no checkbox here stays chosen. */
+function isEvent(name: string): name is EventName {
+  return name in EVENTS || name === 'webhook.test';
+}
