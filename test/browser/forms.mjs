@@ -149,4 +149,12 @@ export const forms = [
       await offers('Virtual key of calls that name none');
     },
   },
+  {
+    title: 'The first Tab after a log-in goes to the link that skips to the content',
+    run: async ({ tabs, page: address, adminKey }) => {
+      const page = await logIn(tabs, address, adminKey);
+      await page.keyboard.press('Tab');
+      assert.equal(await page.evaluate(() => document.activeElement.textContent.trim()), 'Skip to the content');
+    },
+  },
 ];

@@ -38,13 +38,16 @@ const PAGES = [
 
 export function Shell({ login }: { readonly login: LoggedIn }) {
   const { caller, may } = login;
+  const whole = useRef<HTMLDivElement>(null);
   const nav = useRef<HTMLElement>(null);
   const { pathname } = useLocation();
+  // After a log-in the browser would go on from where the form was, past the first links.
+  useEffect(() => whole.current?.focus({ preventScroll: true }), []);
   useEffect(() => {
     nav.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
   }, [pathname]);
   return (
-    <div className="min-h-screen md:grid md:grid-cols-[13rem_1fr]">
+    <div ref={whole} tabIndex={-1} className="min-h-screen outline-none md:grid md:grid-cols-[13rem_1fr]">
       <a href="#content" className="sr-only focus:not-sr-only focus:absolute focus:z-10 focus:bg-surface focus:p-2">
         Skip to the content
       </a>
