@@ -23,6 +23,7 @@ import { ResponsePins1795700900000 } from './1795700900000-response-pins.js';
 import { SessionsOfPeople1795704100000 } from './1795704100000-sessions-of-people.js';
 import { InputSchemasOfTools1795704200000 } from './1795704200000-input-schemas-of-tools.js';
 import { BodiesOfCalls1795800000000 } from './1795800000000-bodies-of-calls.js';
+import { RequestedModelsOfCalls1795800100000 } from './1795800100000-requested-models-of-calls.js';
 
 /** In order of application. Classes, not file patterns: the same list works from source, build and tests. */
 export const MIGRATIONS = [
@@ -51,4 +52,5 @@ export const MIGRATIONS = [
   SessionsOfPeople1795704100000,
   InputSchemasOfTools1795704200000,
   BodiesOfCalls1795800000000,
+  RequestedModelsOfCalls1795800100000,
 ] as const;

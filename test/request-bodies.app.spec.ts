@@ -136,6 +136,9 @@ describe('bodies of calls', () => {
     const zipped = await bodiesOf(await chat(gzipSync(JSON.stringify(CHAT)), { 'content-encoding': 'gzip' }));
     expect(contentOf(zipped['request'])).toBe(JSON.stringify(CHAT));
 
+    const named = { ...CHAT, model: `@${slug}/m` };
+    expect(contentOf((await bodiesOf(await chat(named)))['request'])).toBe(JSON.stringify(named));
+
     gateway.provider.replyWith(json({ error: { message: 'no such thing' } }, 400));
     const failed = await bodiesOf(await chat());
     expect(contentOf(failed['response'])).toContain('no such thing');

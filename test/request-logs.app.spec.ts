@@ -80,6 +80,16 @@ describe('the log of calls', () => {
     expect(JSON.stringify(entry)).not.toMatch(/secret|tg_|Bearer/);
   });
 
+  it('has the model route that a call named, beside the model of its target', async () => {
+    const targets = [{ virtual_key: slug, model: 'm' }];
+    await admin.create('/v1/model-routes', { name: 'smart', targets });
+    gateway.provider.replyWith(json(ANSWER));
+    expect((await admin.post('/v1/chat/completions', { ...CHAT, model: 'smart' })).status).toBe(200);
+    const found = await logs('?model_requested=smart');
+    expect(found).toMatchObject([{ model_requested: 'smart', model: 'm', virtual_key: slug }]);
+    expect(await logs('?model_requested=other')).toEqual([]);
+  });
+
   it('has calls that failed, were refused, and of other kinds', async () => {
     const trace = randomUUID();
     const headers = { 'x-gateway-trace-id': trace };

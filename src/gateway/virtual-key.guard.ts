@@ -53,10 +53,12 @@ export class VirtualKeyGuard implements CanActivate {
         : this.finder.byConfig(principal, [first, ...others], named, call);
     return chain(destination, (found) => {
       const { virtualKey, model, route } = found;
+      request.virtualKey = virtualKey;
+      const known = contextOf(request);
+      noteDestination(known, found);
+      if (named !== undefined) known.noteRequestedModel(named);
       if (inPath !== undefined) request.body = { ...request.body, [MODEL]: model };
       else if (model !== undefined && model !== named) rename(request, model);
-      request.virtualKey = virtualKey;
-      noteDestination(contextOf(request), found);
       if (model !== undefined) {
         if (named !== undefined) request.modelNames = { requested: named, route, isInPath: inPath !== undefined };
         assertModelAllowed(principal, virtualKey, model, route?.name);
@@ -91,5 +93,6 @@ function namedModel(body: unknown): string | undefined {
 /** The provider receives the model under its own name. */
 function rename(request: Request, model: string): void {
   request.body = { ...request.body, [MODEL]: model };
+  contextOf(request).noteSentBody(request.rawBody);
   if (request.rawBody !== undefined) request.rawBody = withMember(request.rawBody, MODEL, model);
 }

@@ -50,6 +50,9 @@ export class RequestLog {
   @Column({ type: 'varchar', length: 255, nullable: true })
   readonly model!: string | null;
 
+  @Column({ name: 'model_requested', type: 'varchar', length: 255, nullable: true })
+  readonly modelRequested!: string | null;
+
   @Column({ name: 'mcp_server', type: 'varchar', length: 255, nullable: true })
   readonly mcpServer!: string | null;
 

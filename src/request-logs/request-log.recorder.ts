@@ -105,6 +105,7 @@ function isAlike({ request }: EndedCall, { request: before }: EndedCall): boolea
     facts.virtual_key === others.virtual_key &&
     facts.provider === others.provider &&
     facts.model === others.model &&
+    facts.model_requested === others.model_requested &&
     facts.mcp_server === others.mcp_server &&
     facts.mcp_method === others.mcp_method &&
     facts.error_code === others.error_code &&
@@ -124,6 +125,7 @@ function sharedOf({ request: { facts, method, route, status } }: EndedCall) {
     virtual_key: toStorableOrNull(facts.virtual_key ?? null, 255),
     provider: toStorableOrNull(facts.provider ?? null, 64),
     model: toStorableOrNull(facts.model ?? null, 255),
+    model_requested: toStorableOrNull(facts.model_requested ?? null, 255),
     mcp_server: toStorableOrNull(facts.mcp_server ?? null, 255),
     mcp_method: toStorableOrNull(facts.mcp_method ?? null, 128),
     status,

@@ -28,6 +28,8 @@ export class RequestLogResponse {
   readonly provider: string | null;
   /** That the provider was asked for; of a model route, the model of its target. */
   readonly model: string | null;
+  /** As the caller wrote it: also the name of a model route, or a virtual key and its model (`@slug/model`). */
+  readonly model_requested: string | null;
   /** Slug of the MCP server; null: a call of a provider. */
   readonly mcp_server: string | null;
   /** Method of MCP, for example `tools/call`. */
@@ -83,6 +85,7 @@ export function toRequestLogResponse(log: RequestLog): RequestLogResponse {
     virtual_key: log.virtualKey,
     provider: log.provider,
     model: log.model,
+    model_requested: log.modelRequested,
     mcp_server: log.mcpServer,
     mcp_method: log.mcpMethod,
     status: log.status,

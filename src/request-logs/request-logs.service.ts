@@ -31,13 +31,14 @@ export class RequestLogsService {
 
   async list(principal: Principal, query: RequestLogListQuery): Promise<LogPage<RequestLog>> {
     const { actor_id: actorId, user_id: userId, session, route, model, provider, virtual_key: virtualKey } = query;
-    const { mcp_server: mcpServer, trace_id: traceId, min_duration_ms: least } = query;
+    const { model_requested: modelRequested, mcp_server: mcpServer, trace_id: traceId, min_duration_ms: least } = query;
     const named = withoutUndefined({
       actorId,
       userId,
       session,
       route,
       model,
+      modelRequested,
       provider,
       virtualKey,
       mcpServer,

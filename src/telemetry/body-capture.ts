@@ -26,6 +26,7 @@ export class BodyCapture {
   readonly #rules: BodyLogging;
   readonly #response: ServerResponse;
   readonly #pieces: Buffer[] = [];
+  #sent: Buffer | undefined;
   #size = 0;
   #kept = 0;
 
@@ -46,11 +47,17 @@ export class BodyCapture {
     };
   }
 
+  /** Of the request, where what goes to the provider is another. */
+  noteSent(body: Buffer | undefined): void {
+    this.#sent ??= body;
+  }
+
   /** @param body of the request, as it was read and decoded */
   take(request: IncomingMessage, body: Buffer | undefined): CapturedBodies {
+    const sent = this.#sent ?? body;
     return {
       rules: this.#rules,
-      request: body === undefined ? undefined : this.#captured(body.length, body, request.headers['content-type']),
+      request: sent === undefined ? undefined : this.#captured(sent.length, sent, request.headers['content-type']),
       response: this.#size === 0 ? undefined : this.#responseBody(),
     };
   }

@@ -98,6 +98,16 @@ export class RequestContext {
     this.facts.model = model.slice(0, MAX_LOGGED_MODEL_LENGTH);
   }
 
+  /** Notes how the caller wrote the model: the name of a model route, or a virtual key and its model. */
+  noteRequestedModel(model: string): void {
+    this.facts.model_requested = model.slice(0, MAX_LOGGED_MODEL_LENGTH);
+  }
+
+  /** Call it before the body is changed. */
+  noteSentBody(body: Buffer | undefined): void {
+    this.capture?.noteSent(body);
+  }
+
   /** Notes that another target of the model route takes the call. */
   noteFailedTarget(virtualKey: string, model: string, code: string): void {
     const failed = { virtual_key: virtualKey, model: model.slice(0, MAX_LOGGED_MODEL_LENGTH), error_code: code };

@@ -105,6 +105,7 @@ export class LogFields {
   provider: string | undefined = undefined;
   model: string | undefined = undefined;
   /** The targets of a model route that failed, and handed the call to the one that is named above. */
+  model_requested: string | undefined = undefined;
   failed_targets: readonly FailedTargetNote[] | undefined = undefined;
   documents: number | undefined = undefined;
   search_units: number | undefined = undefined;

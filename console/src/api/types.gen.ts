@@ -1292,6 +1292,10 @@ export type RequestLog = {
      */
     model: string | null;
     /**
+     * As the caller wrote it: also the name of a model route, or a virtual key and its model (`@slug/model`).
+     */
+    model_requested: string | null;
+    /**
      * Slug of the MCP server; null: a call of a provider.
      */
     mcp_server: string | null;
@@ -8203,6 +8207,10 @@ export type ListLogsData = {
          * Only calls of this model. A call of a model route has the model of its target.
          */
         model?: string;
+        /**
+         * Only calls that named the model so: by the name of a model route, for example.
+         */
+        model_requested?: string;
         /**
          * Only calls to this provider.
          */

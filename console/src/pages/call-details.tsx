@@ -19,6 +19,7 @@ export function CallDetails({ call, onClose }: { readonly call: RequestLog; read
     ['User', call.user_id],
     ['Workspace', call.workspace_id === null ? null : nameIds(call.workspace_id)],
     ['Model', call.model],
+    ['Asked for', call.model_requested === call.model ? null : call.model_requested],
     ['Virtual key', call.virtual_key],
     ['Provider', call.provider === null ? null : providerName(call.provider)],
     ['MCP server', call.mcp_server],

@@ -33,6 +33,10 @@ export class RequestLogListQuery extends IntersectionType(LogListQuery, TimeRang
   @IsTextFilter()
   readonly model?: string;
 
+  /** Only calls that named the model so: by the name of a model route, for example. */
+  @IsTextFilter()
+  readonly model_requested?: string;
+
   /** Only calls to this provider. */
   @IsTextFilter(64)
   readonly provider?: string;
