@@ -53,6 +53,12 @@ export class HeldTools implements BeforeApplicationShutdown {
     return (this.lastHashOf(keyOf(server, name)) ?? accepted.hash) === accepted.hash;
   }
 
+  /** Whether a later list has shown another definition. */
+  isOutdated(server: Pick<Pinned, 'id'>, { name, hash }: Pick<SeenTool, 'name' | 'hash'>): boolean {
+    const last = this.lastHashOf(keyOf(server, name));
+    return last !== undefined && last !== hash;
+  }
+
   /** Resolves when all changes so far are stored. */
   async flush(): Promise<void> {
     this.storing = this.storing.then(() => this.storeAll());
@@ -91,6 +97,6 @@ export class HeldTools implements BeforeApplicationShutdown {
 }
 
 /** No id has a slash. */
-function keyOf({ id }: Pinned, name: string): string {
+function keyOf({ id }: Pick<Pinned, 'id'>, name: string): string {
   return `${id}/${name}`;
 }

@@ -8,6 +8,7 @@ import { type UpstreamHead, firstHeader } from '../../upstream/upstream.types.js
 import type { RpcId } from '../mcp-error.js';
 import type { BodyWatcher } from '../../upstream/stream-exchange.js';
 import { isEventStream, isPlain, mediaTypeOf } from '../proxy/response-head.js';
+import { HeldTools } from './held-tools.js';
 import { McpServerToolStore } from '../servers/mcp-server-tool.store.js';
 import type { SeenTool } from '../servers/seen-tool.js';
 import type { UsableMcpServer } from '../servers/usable-mcp-server.js';
@@ -53,6 +54,7 @@ export class ToolListWatch implements BeforeApplicationShutdown {
 
   constructor(
     private readonly tools: McpServerToolStore,
+    private readonly heldTools: HeldTools,
     private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
@@ -115,7 +117,9 @@ export class ToolListWatch implements BeforeApplicationShutdown {
 
   private async note({ server, tools, hashes }: News): Promise<void> {
     try {
-      const hasChanged = await this.tools.note(server, [...tools.values()]);
+      // A change is stored at once, and lists of before it wait here.
+      const current = [...tools.values()].filter((tool) => !this.heldTools.isOutdated(server, tool));
+      const hasChanged = await this.tools.note(server, current);
       // An earlier list would be a change now.
       if (hasChanged) for (const hash of this.known.keys()) if (hash.startsWith(server.id)) this.known.delete(hash);
       const until = this.clock.monotonic() + KNOWN_MS;
