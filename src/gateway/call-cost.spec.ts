@@ -139,6 +139,10 @@ describe('costOfReport', () => {
     const bound = { costNano: 1_500n, quantities: { input: 500n } };
     expect(costOfReport({ counts }, TOKENS, byToken)).toMatchObject({ figures: bound, source: 'computed' });
     expect(costOfReport({ counts, isComputed: true }, TOKENS, byToken).figures.costNano).toBe(0n);
+    expect(costOfReport({ counts: { search_unit: 0 } }, SEARCH, bySearch)).toMatchObject({
+      figures: { costNano: 0n },
+      source: 'provider',
+    });
   });
 
   it('rounds fractions of whole units up', () => {

@@ -124,7 +124,7 @@ export function costOfReport(
   { prices, isPriced, modes, rate, bound: estimated }: CallCost,
   bound = estimated,
 ): ReportCost {
-  const own = reportedQuantities(reported);
+  const own = reportedQuantities(reported, estimate);
   const isUnbounded = reported.isComputed === true || estimate.unbounded !== undefined;
   const above = isUnbounded ? undefined : aboveBound(own, bound.quantities);
   if (above === 'capped') return { figures: bound, rate, source: 'capped', aboveBound: above };
@@ -146,10 +146,10 @@ export function costOfReport(
   };
 }
 
-/** Some servers write zeros where they count nothing: an answer of a model has used something. */
-function reportedQuantities({ counts, isComputed }: ReportedUsage): Quantities {
+/** Some servers write zeros where they count no tokens: an answer of a model has used some. Who bills by other units may bill none. */
+function reportedQuantities({ counts, isComputed }: ReportedUsage, { unit: billed }: UsageEstimate): Quantities {
   const quantities = quantitiesOf(counts);
-  if (isComputed === true) return quantities;
+  if (isComputed === true || !isTokenUnit(billed)) return quantities;
   for (const unit of QUANTITY_UNITS) if ((quantities[unit] ?? 0n) > 0n) return quantities;
   return NO_QUANTITIES;
 }
