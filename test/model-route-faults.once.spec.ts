@@ -127,6 +127,13 @@ describe('a caller whose first target', () => {
     expect(second.calls).toEqual([]);
   });
 
+  it('pauses after 40 of 60 tokens and goes on gets its stream', async () => {
+    const rest = words(20) + END;
+    gateway.provider.replyWith(begun(words(40), (response) => setTimeout(() => response.end(rest), 700)));
+    expect(await ask()).toMatchObject({ status: 200, text: words(40) + rest, end: 'whole' });
+    expect(second.calls).toEqual([]);
+  });
+
   it('limits rates gets answers of the second, and the first is spared', async () => {
     gateway.provider.replyWith(json({ error: { message: 'slow down' } }, 429, { 'retry-after': '20' }));
     for (let call = 0; call < STORM; call += 1) expect(await ask()).toMatchObject({ status: 200, text: SECOND });
