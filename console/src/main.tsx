@@ -37,7 +37,7 @@ const queryClient = new QueryClient({
     },
     // Whatever was changed may stand in any list. Forms must not wait for that: a list that does not come would keep what the
     // gateway said of the change from being shown.
-    onSettled: () => void queryClient.invalidateQueries(),
+    onSettled: () => void queryClient.invalidateQueries({ predicate: ({ meta }) => meta?.['isOnce'] !== true }),
   }),
   defaultOptions: {
     // A browser that thinks it is offline still reaches a gateway on its own machine.

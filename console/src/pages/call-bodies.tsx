@@ -14,6 +14,8 @@ export function CallBodies({ call }: { readonly call: RequestLog }) {
     ...retrieveLogBodiesOptions({ path: { id: call.id } }),
     enabled: isWanted,
     staleTime: Infinity,
+    // Each read is in the audit log.
+    meta: { isOnce: true },
     retry: false,
   });
   if (call.bodies_until === null) return null;

@@ -25,7 +25,8 @@ export function RerankSide({ model, query, documents }: RerankSideProps) {
       const traceId = response.headers.get('x-gateway-trace-id');
       return { results: data.results, traceId, ms: Math.round(performance.now() - start) };
     },
-    // Each run is a call of its own.
+    // Each run is a call of its own, which costs.
+    meta: { isOnce: true },
     gcTime: 0,
     retry: false,
     refetchInterval: false,
