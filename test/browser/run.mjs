@@ -2,7 +2,7 @@
 //   npm ci && node run.mjs [root of the repository]
 // PICTURES=<folder> keeps a picture of every page and dialog, GUIDE=<folder> those of the guide, and ONLY=<pattern> runs the cases
 // whose title matches. With DATABASE_URL, the stories run once more on a database of their own on that server.
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -159,10 +159,15 @@ async function runOn(database, cases) {
   }
 }
 
+/** Not one that the system gives to other servers: the gateway comes back to it after a restart. */
 async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address();
+  const port = 20_000 + randomInt(10_000);
+  const server = createServer().listen(port, '127.0.0.1');
+  const isFree = await once(server, 'listening').then(
+    () => true,
+    () => false,
+  );
+  if (!isFree) return freePort();
   server.close();
   await once(server, 'close');
   return port;
