@@ -107,6 +107,19 @@ it('reports counters that differ from the ledger', async () => {
   expect(gateway.app.log()).toContain('"event":"usage_drift"');
 });
 
+it('reports in one line that thousands of counters differ from the ledger', async () => {
+  const monitor = gateway.app.app.get(UsageDriftMonitor, { strict: false });
+  await gateway.app.dataSource.query(
+    `INSERT INTO usage_buckets (policy_id, bucket_hash, window_id, id, ordinal, organisation_id, value_key, unit, used, credit_limit)
+     SELECT gen_random_uuid(), n::text, 'cum', gen_random_uuid(), 1, id, '', 'tokens', 2, 9 FROM organisations, generate_series(1, 3000) n`,
+  );
+  const before = gateway.app.log().length;
+  await monitor.check();
+  const line = /.*"usage_drift".*/g.exec(gateway.app.log().slice(before))?.[0] ?? '';
+  expect(line).toContain('"buckets":3000,"drift":"6000"');
+  expect(gateway.app.log().length - before).toBeLessThan(10_000);
+});
+
 it('reports sums that differ from the ledger', async () => {
   const monitor = gateway.app.app.get(UsageDriftMonitor, { strict: false });
   await gateway.limit({ credit_limit: 1 });

@@ -17,6 +17,8 @@ const STREAM_KILLS = 2;
  * calls in flight: about seven, since a call lasts a third of its turn.
  */
 const PAUSE_MS = 180;
+/** Admitted, refused by a limit, or refused since the database did not answer in time: a starved processor is enough. */
+const ANSWERS = [200, 412, 429, 503];
 
 // Sixteen starts of a gateway, two seconds of CPU each.
 jest.setTimeout(300_000);
@@ -42,7 +44,8 @@ onServer(`${GATEWAYS} gateways on one PostgreSQL (needs DATABASE_URL)`, () => {
     const statuses = await Promise.all(
       Array.from({ length: 200 }, (_, index) => fleet.call(randomUUID(), { from: index % GATEWAYS })),
     );
-    expect(new Set(statuses.filter((status) => ![200, 412, 429].includes(status)))).toEqual(new Set());
+    expect(new Set(statuses.filter((status) => !ANSWERS.includes(status)))).toEqual(new Set());
+    expect(statuses).toEqual(expect.arrayContaining([200]));
     expect(fleet.provider.calls.length - before).toBe(statuses.filter((status) => status === 200).length);
     await atRest();
     const [bucket] = await fleet.books.getRepository(UsageBucket).find();
@@ -94,7 +97,7 @@ onServer(`${GATEWAYS} gateways on one PostgreSQL (needs DATABASE_URL)`, () => {
     }
 
     expect(overshoots).toEqual([]);
-    expect(statuses.filter((status) => ![0, 200, 412, 429].includes(status))).toEqual([]);
+    expect(statuses.filter((status) => ![0, ...ANSWERS].includes(status))).toEqual([]);
     // The limits were met, and calls went through.
     expect(statuses.filter((status) => status === 412 || status === 429).length).toBeGreaterThan(0);
     const { reached, mostAttempts, miscounted, invented } = await fleet.reckon();

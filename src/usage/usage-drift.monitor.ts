@@ -12,6 +12,8 @@ const INTERVAL_MS = 900_000;
 /** Buckets that changed since then: twice the interval, so that none is missed. */
 const LOOK_BACK_MS = 2 * INTERVAL_MS;
 const HOUR_MS = 3_600_000;
+/** A defect may touch every bucket there is. */
+const MAX_LOGGED = 20;
 
 /** Compares counters and sums with the ledger now and then, so that a defect in counting is seen before a bill is. */
 @Injectable()
@@ -52,9 +54,9 @@ export class UsageDriftMonitor implements OnApplicationBootstrap, BeforeApplicat
     const drifting = await usageDrift(this.dataSource, new Date(this.clock.now().getTime() - LOOK_BACK_MS));
     const sum = drifting.reduce((total, { drift }) => total + (drift < 0n ? -drift : drift), 0n);
     this.metrics.usageDrift.set(Number(sum));
-    for (const { bucketId, policyId, windowId, drift } of drifting) {
-      this.logger.error({ event: 'usage_drift', bucketId, policyId, windowId, drift: String(drift) });
-    }
+    if (drifting.length === 0) return;
+    const first = drifting.slice(0, MAX_LOGGED).map((bucket) => ({ ...bucket, drift: String(bucket.drift) }));
+    this.logger.error({ event: 'usage_drift', buckets: drifting.length, drift: String(sum), first });
   }
 
   /** Of this hour and the one before. */
@@ -62,9 +64,11 @@ export class UsageDriftMonitor implements OnApplicationBootstrap, BeforeApplicat
     const hour = Math.floor(this.clock.now().getTime() / HOUR_MS) - 1;
     const drifting = await rollupDrift(this.dataSource, new Date(hour * HOUR_MS));
     this.metrics.usageRollupDrift.set(drifting.length);
-    for (const { organisationId, start, hours, calls, costNano } of drifting) {
-      const drift = { calls: String(calls), cost_nano: String(costNano) };
-      this.logger.error({ event: 'usage_rollup_drift', organisationId, start, hours, drift });
-    }
+    if (drifting.length === 0) return;
+    const first = drifting.slice(0, MAX_LOGGED).map(({ calls, costNano, ...sum }) => ({
+      ...sum,
+      drift: { calls: String(calls), cost_nano: String(costNano) },
+    }));
+    this.logger.error({ event: 'usage_rollup_drift', sums: drifting.length, first });
   }
 }

@@ -34,8 +34,8 @@ export const outages = [
              SELECT id, 'key ' || n, 'service', '{usage.read}', 'tg_many', 'test' FROM organisations, generate_series(1, ${KEYS}) n`,
           ],
           [
-            `INSERT INTO usage_buckets (policy_id, bucket_hash, window_id, id, ordinal, organisation_id, value_key, unit, used, credit_limit)
-             SELECT $1, substr(md5(n::text), 1, 22), 'cum', gen_random_uuid(), n, id, 'metadata.user:user-' || n, 'tokens', n % 1000, 1000
+            `INSERT INTO usage_buckets (policy_id, bucket_hash, window_id, id, ordinal, organisation_id, value_key, unit, used, credit_limit, updated_at)
+             SELECT $1, substr(md5(n::text), 1, 22), 'cum', gen_random_uuid(), n, id, 'metadata.user:user-' || n, 'tokens', n % 1000, 1000, now() - interval '1 day'
              FROM organisations, generate_series(1, ${GROUPS}) n`,
             [limitId],
           ],
