@@ -1,6 +1,5 @@
 // Batches are charged once, to the cent, wherever gateways are killed.
 import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
-import { ProviderJob } from '../src/gateway/deferred/provider-job.entity.js';
 import { usageDrift } from '../src/usage/drift.js';
 import { rollupDrift } from '../src/usage/rollup-drift.js';
 import { UsageBucket } from '../src/usage/usage-bucket.entity.js';
@@ -21,11 +20,6 @@ const PRICE = { input: 500, output: 2_000 };
 const LINE_NANO = (JSON.stringify(CALL).length + 64) * PRICE.input + 100 * PRICE.output;
 const USED_NANO = LINES * (10 * PRICE.input + 20 * PRICE.output);
 const NANO = 1e9;
-/** Each step of a settlement takes a while, so that kills come between them. */
-const SLOW_STEPS = `
-  CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.05 + random() / 5); RETURN NEW; END';
-  CREATE TRIGGER wait BEFORE UPDATE OF charges, settled_at ON provider_jobs FOR EACH ROW EXECUTE FUNCTION wait();
-  CREATE TRIGGER wait BEFORE DELETE ON usage_reservations FOR EACH STATEMENT EXECUTE FUNCTION wait()`;
 
 jest.setTimeout(90_000);
 
@@ -58,7 +52,6 @@ onServer('two gateways that look after batches on one PostgreSQL (needs DATABASE
   /** Asks both gateways, one of which may be dead. */
   const ask = (path: string): Promise<unknown> =>
     Promise.allSettled([0, 1].map((number) => fleet.client(number).get(path, { 'x-gateway-virtual-key': 'chats-1' })));
-  const jobs = (): Promise<readonly ProviderJob[]> => fleet.books.getRepository(ProviderJob).find();
 
   it(`charges ${BATCHES} batches of ${LINES} lines once each, though gateways are killed at random`, async () => {
     const conditions = [{ key: 'endpoint', value: 'batches' }];
@@ -81,17 +74,10 @@ onServer('two gateways that look after batches on one PostgreSQL (needs DATABASE
     expect([412, 429]).toContain((await create(0)).status);
     expect(await fleet.overshoots()).toEqual([]);
 
-    await fleet.books.query(SLOW_STEPS);
+    await fleet.slowDownSettlements();
     for (const id of account.batches.keys()) account.finish(id, { status: 'completed', output_file_id: 'out-1' });
     void ask('/v1/batches?limit=100');
-    const kills: Promise<void>[] = [];
-    for (const victim of [0, 1]) {
-      await new Promise((resolve) => setTimeout(resolve, 100 + Math.random() * 400));
-      kills.push(fleet.killOne(victim));
-    }
-    await Promise.all(kills);
-    await ask('/v1/batches/batch_1');
-    await eventually(async () => (await jobs()).every(({ settledAt }) => settledAt !== null), 30_000);
+    await fleet.killWhileJobsAreSettled();
 
     const rows = await fleet.books.getRepository(UsageEvent).find();
     expect(rows.map(({ costNano, source }) => `${costNano} ${source}`)).toEqual(

@@ -218,7 +218,7 @@ export const features = [
       await dialog.getByText('Choose at least one event.').waitFor();
       await dialog.getByLabel('A limit is used up').check();
       await dialog.getByRole('button', { name: 'Create webhook' }).click();
-      await dialog.getByLabel('Secret of the webhook', { exact: true }).waitFor();
+      const secret = await dialog.getByLabel('Secret of the webhook', { exact: true }).textContent();
       await dialog.getByRole('button', { name: 'Done' }).click();
       await page.getByRole('button', { name: 'Change http://127.0.0.1:9/hook' }).click();
       assert.ok(await dialog.getByLabel('A limit is used up').isChecked());
@@ -241,6 +241,13 @@ export const features = [
         .getByText(/failed|pending/)
         .first()
         .waitFor();
+      await dialog.getByRole('button', { name: 'Close' }).click();
+      await page.getByRole('button', { name: 'Rotate http://127.0.0.1:9/hook' }).click();
+      await dialog.getByRole('button', { name: 'Rotate', exact: true }).click();
+      await dialog.getByText(/the old secret too/).waitFor();
+      const text = await dialog.getByLabel('Secret of the webhook', { exact: true }).textContent();
+      assert.match(text, /^whsec_/);
+      assert.notEqual(text, secret);
     },
   },
   {

@@ -1,4 +1,5 @@
 const LONG = 'A-name-that-someone-has-made-far-too-long-for-any-column-of-a-table-without-a-single-space-in-it';
+const HOOK = `https://hooks.example.com/${LONG}`;
 
 const press = (name) => (page) => page.getByRole('button', { name, exact: true }).first().click();
 /** A dialog whose form is filled by what the gateway says. */
@@ -22,6 +23,7 @@ export const VIEWS = [
   view('delete-key', 'keys?search=far-too-long', press(`Delete ${LONG} key`)),
   view('providers', 'providers'),
   view('new-virtual-key', 'providers', press('New virtual key')),
+  view('change-virtual-key', 'providers', press(`Change ${LONG} virtual key`)),
   view('new-reference', 'providers', press('New reference')),
   view('routes', 'models'),
   view('new-route', 'models', press('New route')),
@@ -51,6 +53,10 @@ export const VIEWS = [
   view('delete-workspace', 'settings?view=workspaces', answered('Delete Default', 'belong to it')),
   view('members', 'settings?view=members'),
   view('webhooks', 'settings?view=webhooks'),
+  view('new-webhook', 'settings?view=webhooks', chooseEvents),
+  view('change-webhook', 'settings?view=webhooks', press(`Change ${HOOK}`)),
+  view('rotate-webhook', 'settings?view=webhooks', press(`Rotate ${HOOK}`)),
+  view('rotated-webhook', 'settings?view=webhooks', rotateSecret),
 ];
 
 async function makeKey(page) {
@@ -83,6 +89,17 @@ async function showBodies(page) {
 async function openBodyLog(page) {
   await press(`Change ${LONG}`)(page);
   await page.getByLabel('Keep what calls send and get').check();
+}
+
+async function chooseEvents(page) {
+  await press('New webhook')(page);
+  await page.getByLabel('All, also those that come later').uncheck();
+}
+
+async function rotateSecret(page) {
+  await press(`Rotate ${HOOK}`)(page);
+  await press('Rotate')(page);
+  await page.getByLabel('Secret of the webhook', { exact: true }).waitFor();
 }
 
 /** What the views show, with names that are too long. */
@@ -129,7 +146,7 @@ export async function fillViews({ ask, toolsUrl, providerUrl, call }) {
     });
   await limit(`${LONG} limit`, 'long-limit', { conditions: [{ key: 'model', value: LONG }], enforcement: 'monitor' });
   await limit('Tokens of each application', 'used-limit', { periodic_reset: 'monthly' });
-  await ask('/v1/webhooks', { url: `https://hooks.example.com/${LONG}`, events: ['*'] });
+  await ask('/v1/webhooks', { url: HOOK, events: ['*'] });
   const of = { scopes: ['completions.write'], default_virtual_key: 'long-vk' };
   const { key } = await ask('/v1/api-keys', { name: `${LONG} key`, level: 'organisation', ...of });
   for (const model of ['gpt-4o-mini', 'gpt-4o', 'unknown']) await call(key, { model });

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { DataSource } from 'typeorm';
+import { type DataSource, IsNull } from 'typeorm';
 import { readString } from '../../src/common/json/read.js';
+import { ProviderJob } from '../../src/gateway/deferred/provider-job.entity.js';
 import { openDataSource } from '../../src/usage/__fixtures__/postgres-harness.js';
 import { UsageBucket } from '../../src/usage/usage-bucket.entity.js';
 import { UsageEvent } from '../../src/usage/usage-event.entity.js';
@@ -29,6 +30,11 @@ const slowly: Reply = (response, call) => {
   if (call.path.endsWith('/chat/completions')) return faultyStream(response, call);
   setTimeout(() => scored()(response, call), 20 + Math.random() * 100);
 };
+/** Each step of the settlement of a job takes a while, so that kills come between them. */
+const SLOW_STEPS = `
+  CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.05 + random() / 5); RETURN NEW; END';
+  CREATE TRIGGER wait BEFORE UPDATE OF charges, settled_at ON provider_jobs FOR EACH ROW EXECUTE FUNCTION wait();
+  CREATE TRIGGER wait BEFORE DELETE ON usage_reservations FOR EACH STATEMENT EXECUTE FUNCTION wait()`;
 /** A model route with two targets. */
 const ROUTE = 'chats';
 /** At most 24 tokens of output come. */
@@ -169,6 +175,22 @@ export class GatewayFleet {
   async killOne(victim = this.anyone()): Promise<void> {
     await this.members[victim]?.process.kill();
     this.members[victim] = await this.start();
+  }
+
+  /** Kills every gateway at random, while jobs are settled slowly, and waits until all of them are settled. */
+  async killWhileJobsAreSettled(): Promise<void> {
+    const kills: Promise<void>[] = [];
+    for (const victim of this.members.keys()) {
+      await new Promise((resolve) => setTimeout(resolve, 100 + Math.random() * 400));
+      kills.push(this.killOne(victim));
+    }
+    await Promise.all(kills);
+    const jobs = this.books.getRepository(ProviderJob);
+    await eventually(async () => (await jobs.countBy({ settledAt: IsNull() })) === 0, 30_000);
+  }
+
+  slowDownSettlements(): Promise<unknown> {
+    return this.books.query(SLOW_STEPS);
   }
 
   /** Waits until no call is in flight or presumed. Returns the buckets that still hold a reservation. */
