@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { ProviderJob } from '../src/gateway/deferred/provider-job.entity.js';
 import { eventually } from './support/eventually.js';
 import { json, type Reply, text } from './support/fake-provider.js';
-import { type Answer, refusalOf } from './support/send.js';
+import { type Answer, jsonOf, refusalOf } from './support/send.js';
 import { startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
 
 const EXAMPLE = JSON.stringify({ messages: [{ role: 'user', content: 'Hello' }] });
@@ -59,6 +59,20 @@ describe('a fine-tuning job under a usage limit', () => {
     await limit(TOKENS - 1);
     expect(refusalOf(await create())).toMatchObject({ status: 412, code: 'usage_limit_exceeded' });
     expect(sent()).toBe(0);
+  });
+
+  it.each([
+    ['admitted', TOKENS, 200],
+    ['exceeded', TOKENS - 1, 412],
+  ])('is %s, as a simulation says', async (decision, tokens, status) => {
+    await limit(tokens);
+    const estimate = { cost: (TOKENS * NANO_PER_TOKEN) / 1e9 };
+    const body = { virtual_key: openai, endpoint: 'fine_tuning', model: 'm', estimate };
+    const simulated = await gateway.admin.post('/v1/policies/usage-limits/simulate', body);
+    expect(jsonOf(simulated)).toMatchObject({ decision });
+    expect((await create()).status).toBe(status);
+    state = { status: 'failed', trained_tokens: null };
+    if (status === 200) await settled();
   });
 
   it('that fits is charged once by the tokens that it was trained on', async () => {

@@ -79,6 +79,20 @@ describe('a run under a usage limit', () => {
     expect(await jobs()).toEqual([]);
   });
 
+  it.each([
+    ['admitted', CAPPED_NANO, 200],
+    ['exceeded', CAPPED_NANO - 1, 412],
+  ])('is %s, as a simulation says', async (decision, nano, status) => {
+    await limit(nano);
+    const call = { virtual_key: openai, endpoint: 'threads', model: 'm', estimate: { cost: CAPPED_NANO / NANO } };
+    const simulated = await gateway.admin.post('/v1/policies/usage-limits/simulate', call);
+    expect(jsonOf(simulated)).toMatchObject({ decision });
+    expect((await create()).status).toBe(status);
+    if (status !== 200) return;
+    account.change('run_1', { status: 'failed', usage: USED });
+    await settled();
+  });
+
   it('is reserved by its caps, and settled once by its usage', async () => {
     const policy = await limit(CAPPED_NANO);
     const answer = await create();
