@@ -22,6 +22,7 @@ const OPERATIONS = [
   'POST /v1/webhooks',
   'PATCH /v1/webhooks/{id}',
   'POST /v1/webhooks/{id}/test',
+  'POST /v1/webhooks/{id}/rotate-secret',
   'DELETE /v1/webhooks/{id}',
   'GET /v1/webhooks/{id}/deliveries',
   'POST /v1/webhooks/{id}/deliveries/{delivery_id}/redeliver',

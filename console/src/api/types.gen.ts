@@ -2561,6 +2561,30 @@ export type WebhookDelivery = {
     created_at: number;
 };
 
+export type RotatedWebhookEndpoint = {
+    id: string;
+    object: 'webhook-endpoint';
+    /**
+     * Signs the deliveries. It is shown here once and cannot be read again.
+     */
+    secret: string;
+    /**
+     * Unix seconds until which the previous secret signs too; null: it no longer does.
+     */
+    previous_valid_until: number | null;
+};
+
+export type RotateWebhookSecretRequest = {
+    /**
+     * How long the old secret signs too, in seconds. 0 ends it at once; the default is a day.
+     */
+    transition_seconds?: number;
+    /**
+     * Required with an administrator's token that grants several organisations.
+     */
+    organisation_id?: string;
+};
+
 export type UpdateWebhookEndpointRequest = {
     /**
      * Where events are sent.
@@ -5980,6 +6004,84 @@ export type UpdateWebhookResponses = {
 };
 
 export type UpdateWebhookResponse = UpdateWebhookResponses[keyof UpdateWebhookResponses];
+
+export type RotateWebhookSecretData = {
+    body?: RotateWebhookSecretRequest;
+    path: {
+        /**
+         * The id of the webhook.
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * The organisation to act in. Needed only with an administrator's token that grants several. A body may name it instead.
+         */
+        organisation_id?: string;
+    };
+    url: '/v1/webhooks/{id}/rotate-secret';
+};
+
+export type RotateWebhookSecretErrors = {
+    /**
+     * - `validation_failed`: The request is not valid.
+     */
+    400: ErrorResponse;
+    /**
+     * - `api_key_invalid`: The gateway API key is missing or not valid.
+     * - `token_invalid`: The bearer token is not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * - `permission_denied`: The caller lacks a permission that this operation needs.
+     * - `tenant_mismatch`: The request names an organisation or workspace that the caller does not act for.
+     */
+    403: ErrorResponse;
+    /**
+     * - `not_found`: The resource does not exist.
+     */
+    404: ErrorResponse;
+    /**
+     * - `request_timeout`: The request did not arrive in time.
+     */
+    408: ErrorResponse;
+    /**
+     * - `payload_too_large`: The request body is too large.
+     */
+    413: ErrorResponse;
+    /**
+     * - `unsupported_media_type`: The request body must be JSON (content-type: application/json).
+     */
+    415: ErrorResponse;
+    /**
+     * - `rate_limited`: The API key has reached its request rate limit.
+     */
+    429: ErrorResponse;
+    /**
+     * - `internal_error`: The gateway failed to handle the request.
+     */
+    500: ErrorResponse;
+    /**
+     * - `identity_provider_unavailable`: The identity provider could not be reached.
+     */
+    502: ErrorResponse;
+    /**
+     * - `store_unavailable`: A store that the gateway depends on is not available.
+     */
+    503: ErrorResponse;
+    /**
+     * Any other error. The description of this document lists all codes.
+     */
+    default: ErrorResponse;
+};
+
+export type RotateWebhookSecretError = RotateWebhookSecretErrors[keyof RotateWebhookSecretErrors];
+
+export type RotateWebhookSecretResponses = {
+    200: RotatedWebhookEndpoint;
+};
+
+export type RotateWebhookSecretResponse = RotateWebhookSecretResponses[keyof RotateWebhookSecretResponses];
 
 export type TestWebhookData = {
     body?: EmptyRequest;

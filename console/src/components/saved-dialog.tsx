@@ -1,6 +1,5 @@
 import type { ReactNode } from 'react';
-import { Button } from './ui/button';
-import { Dialog } from './ui/dialog';
+import { DoneDialog } from './done-dialog';
 
 interface SavedDialogProps {
   readonly title: string;
@@ -14,17 +13,12 @@ interface SavedDialogProps {
 /** What the test of a resource says that a form has saved. */
 export function SavedDialog({ title, failure, onClose, children }: SavedDialogProps) {
   return (
-    <Dialog title={title} onClose={onClose}>
+    <DoneDialog title={title} onClose={onClose}>
       {failure === undefined ? (
         <p className="text-good">{children}</p>
       ) : (
         <p className="wrap-anywhere text-bad">The test failed: {failure}</p>
       )}
-      <footer className="flex justify-end">
-        <Button kind="main" onClick={onClose}>
-          Done
-        </Button>
-      </footer>
-    </Dialog>
+    </DoneDialog>
   );
 }

@@ -2,12 +2,11 @@ import { useMutation } from '@tanstack/react-query';
 import { useForm } from 'react-hook-form';
 import { createWebhook, updateWebhook } from '../api/sdk.gen';
 import type { CreateWebhookEndpointRequest, WebhookEndpoint } from '../api/types.gen';
-import { Copyable } from '../components/copy';
 import { Form } from '../components/form';
-import { Button } from '../components/ui/button';
 import { Dialog } from '../components/ui/dialog';
 import { Field, Input, Select } from '../components/ui/field';
 import { inWorkspace, WorkspaceField } from '../components/workspace-field';
+import { WebhookSecret } from './webhook-secret';
 
 type EventName = CreateWebhookEndpointRequest['events'][number];
 
@@ -58,17 +57,7 @@ export function WebhookForm({ endpoint, onClose }: WebhookFormProps) {
     onSuccess: (secret) => secret === undefined && onClose(),
   });
   if (saved.data !== undefined) {
-    return (
-      <Dialog title="The webhook is ready" onClose={onClose}>
-        <p className="text-warn">Copy the secret that signs the deliveries now: it is not shown again.</p>
-        <Copyable label="Secret of the webhook" text={saved.data} />
-        <footer className="flex justify-end">
-          <Button kind="main" onClick={onClose}>
-            Done
-          </Button>
-        </footer>
-      </Dialog>
-    );
+    return <WebhookSecret title="The webhook is ready" secret={saved.data} onClose={onClose} />;
   }
   return (
     <Dialog title={endpoint === undefined ? 'New webhook' : 'Change the webhook'} onClose={onClose}>

@@ -15,11 +15,12 @@ import { Dialog } from '../components/ui/dialog';
 import { dateTime, fromNow } from '../lib/format';
 import { useLogin } from '../lib/login-context';
 import { WebhookForm } from './webhook-form';
+import { RotateWebhook } from './webhook-secret';
 
 const REFRESH_MS = 5_000;
 type Act =
   | { readonly kind: 'create' }
-  | { readonly kind: 'change' | 'deliveries' | 'delete'; readonly endpoint: WebhookEndpoint };
+  | { readonly kind: 'change' | 'deliveries' | 'rotate' | 'delete'; readonly endpoint: WebhookEndpoint };
 
 /** Where events are sent, and what became of each. */
 export function Webhooks() {
@@ -53,6 +54,7 @@ export function Webhooks() {
           actions={{
             Deliveries: may('webhooks.read') ? () => setAct({ kind: 'deliveries', endpoint }) : undefined,
             Change: may('webhooks.update') ? () => setAct({ kind: 'change', endpoint }) : undefined,
+            Rotate: may('webhooks.update') ? () => setAct({ kind: 'rotate', endpoint }) : undefined,
             Delete: may('webhooks.delete') ? () => setAct({ kind: 'delete', endpoint }) : undefined,
           }}
         />
@@ -83,6 +85,7 @@ export function Webhooks() {
       {act?.kind === 'create' && <WebhookForm onClose={close} />}
       {act?.kind === 'change' && <WebhookForm endpoint={act.endpoint} onClose={close} />}
       {act?.kind === 'deliveries' && <Deliveries endpoint={act.endpoint} onClose={close} />}
+      {act?.kind === 'rotate' && <RotateWebhook endpoint={act.endpoint} onClose={close} />}
       {act?.kind === 'delete' && <Delete endpoint={act.endpoint} onClose={close} />}
     </Card>
   );
