@@ -2,6 +2,7 @@ import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@ta
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { showChanges } from './lib/changed-resource';
 import { isOutage, noteAnswer } from './lib/reach';
 import { ApiError, forgetLogin, setUpClient } from './lib/session';
 import { currentTheme, showTheme } from './lib/theme';
@@ -50,6 +51,7 @@ const queryClient = new QueryClient({
     },
   },
 });
+showChanges(queryClient);
 const router = createConsoleRouter(queryClient);
 
 const root = document.getElementById('root');

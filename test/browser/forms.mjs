@@ -17,6 +17,8 @@ export const forms = [
       const dialog = page.getByRole('dialog');
       const open = () => page.getByRole('button', { name: 'Change Changing' }).click();
       await open();
+      // Until the end: the lists do not load again in time.
+      await page.route(/\/v1\/virtual-keys\?/, () => undefined);
       assert.equal(await dialog.getByLabel('Address of the server').inputValue(), 'http://127.0.0.1:1/v1');
       const key = dialog.getByLabel('Key of the provider');
       assert.equal(await key.inputValue(), '');
@@ -31,6 +33,7 @@ export const forms = [
       assert.match(changed.key, /\*/);
 
       await open();
+      assert.equal(await dialog.getByLabel('Last day').inputValue(), '2099-12-31');
       await dialog.getByLabel('Address of the server').fill(providerUrl);
       await key.fill('sk-other-credential');
       await dialog.getByLabel('Last day').fill('');
