@@ -1,7 +1,7 @@
 // Bodies of calls: kept where a workspace wants it, sealed, apart from the database, for a time.
 import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { isObject, type JsonObject, readString } from '../src/common/json/read.js';
 import { LoggedBodies } from '../src/request-logs/logged-bodies.js';
 import { RequestLogRecorder } from '../src/request-logs/request-log.recorder.js';
@@ -161,9 +161,12 @@ describe('bodies of calls', () => {
     const text = JSON.stringify(long);
     expect(response).toMatchObject({ bytes: text.length, truncated: true, content: text.slice(0, 1_024) });
 
-    await keep({ sample_rate: 0.0001 });
-    const entries = await Promise.all([chat(), chat(), chat()]);
-    for (const trace of entries) expect(await logged(trace)).toMatchObject({ bodies_until: null });
+    const random = jest.spyOn(Math, 'random').mockReturnValue(0.3);
+    await keep({ sample_rate: 0.3 });
+    expect(await logged(await chat())).toMatchObject({ bodies_until: null });
+    await keep({ sample_rate: 0.31 });
+    expect(await logged(await chat())).toMatchObject({ bodies_until: expect.any(Number) });
+    random.mockRestore();
   });
 
   it('are sealed for their call, and nowhere in the database or the log', async () => {
