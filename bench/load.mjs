@@ -6,16 +6,19 @@ const HEAD_END = Buffer.from('\r\n\r\n');
 /** The end of an answer in chunks (RFC 9112, section 7.1). */
 const LAST_CHUNK = '0\r\n\r\n';
 
-/** Connections to one server that send the same request again and again. */
+/** Connections to one server, each of which sends the same request again and again. */
 export class Load {
   #connections = [];
 
-  /** @param headers further header fields, as an object */
-  static async open(url, { body, headers = {}, concurrency }) {
+  /**
+   * @param headers further header fields, as an object
+   * @param bodies that the connections send in turn; by default, all send `body`
+   */
+  static async open(url, { body, bodies = [body], headers = {}, concurrency }) {
     const load = new Load();
-    const request = requestBytes(new URL(url), headers, body);
+    const requests = bodies.map((each) => requestBytes(new URL(url), headers, each));
     for (let index = 0; index < concurrency; index += 1) {
-      load.#connections.push(await Connection.open(new URL(url), request));
+      load.#connections.push(await Connection.open(new URL(url), requests[index % requests.length]));
     }
     return load;
   }
