@@ -1,7 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { client } from '../api/client.gen';
-
-type Fields = Readonly<Record<string, unknown>>;
+import { isRecord, type JsonRecord } from './record';
 
 /**
  * Shows the answer to a change wherever the resource stands. The lists load again after it, but a form that is opened
@@ -15,7 +14,7 @@ export function showChanges(queries: QueryClient): void {
 }
 
 function show(queries: QueryClient, changed: unknown): void {
-  if (!isObject(changed)) return;
+  if (!isRecord(changed)) return;
   const holders = {
     predicate: ({ state }: { state: { data: unknown } }) => withChange(state.data, changed) !== state.data,
   };
@@ -23,8 +22,8 @@ function show(queries: QueryClient, changed: unknown): void {
 }
 
 /** The answer of a query, with the new state of what it shows; the same answer, if it does not show it. */
-function withChange(data: unknown, changed: Fields): unknown {
-  if (!isObject(data)) return data;
+function withChange(data: unknown, changed: JsonRecord): unknown {
+  if (!isRecord(data)) return data;
   if (isEarlier(data, changed)) return changed;
   const items: unknown = data['data'];
   if (!Array.isArray(items) || !items.some((item) => isEarlier(item, changed))) return data;
@@ -32,16 +31,12 @@ function withChange(data: unknown, changed: Fields): unknown {
 }
 
 /** Whether a change of it was answered, whole. */
-function isEarlier(item: unknown, changed: Fields): boolean {
+function isEarlier(item: unknown, changed: JsonRecord): boolean {
   return (
-    isObject(item) &&
+    isRecord(item) &&
     item !== changed &&
     item['id'] !== undefined &&
     item['id'] === changed['id'] &&
     Object.keys(item).every((name) => name in changed)
   );
-}
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null;
 }

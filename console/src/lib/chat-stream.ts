@@ -1,3 +1,4 @@
+import { isRecord } from './record';
 import { ApiError, csrfHeaders, toApiError } from './session';
 
 /** The text of an answer piece by piece, over server-sent events. @throws ApiError when the gateway refuses the call */
@@ -45,8 +46,4 @@ function textOf(event: unknown): string {
   const delta = isRecord(choice) ? choice['delta'] : undefined;
   const content = isRecord(delta) ? delta['content'] : undefined;
   return typeof content === 'string' ? content : '';
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null;
 }
