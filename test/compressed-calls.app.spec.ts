@@ -1,7 +1,7 @@
 // Calls of models whose clients compress their bodies.
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { zstdHeaderOf } from '../src/common/http/__fixtures__/zstd-frames.js';
+import { zstdFrame } from '../src/common/http/__fixtures__/zstd-frames.js';
 import { json, onlyCall } from './support/fake-provider.js';
 import { type Answer, refusalOf, send } from './support/send.js';
 import { ADMIN_KEY } from './support/test-app.js';
@@ -25,13 +25,6 @@ beforeEach(async () => {
 });
 afterAll(() => gateway.close());
 
-/** A frame of one block that is not compressed: Node 20 has no encoder. */
-function zstd(text: string): Buffer {
-  const header = Buffer.alloc(3);
-  header.writeUIntLE((text.length << 3) | 1, 0, 3);
-  return Buffer.concat([zstdHeaderOf(text.length), header, Buffer.from(text)]);
-}
-
 function ask(body: Buffer, coding: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
   return send(`${gateway.app.url}/v1/chat/completions`, {
     headers: {
@@ -50,7 +43,7 @@ describe('a compressed body', () => {
     ['gzip', gzipSync(TEXT)],
     ['deflate', deflateSync(TEXT)],
     ['br', brotliCompressSync(TEXT)],
-    ['zstd', zstd(TEXT)],
+    ['zstd', zstdFrame(TEXT)],
     ['deflate, gzip', gzipSync(deflateSync(TEXT))],
   ])('in %s goes on as it came, and is metered', async (coding, body) => {
     await gateway.limit({ type: 'tokens', credit_limit: 1_000 });

@@ -4,7 +4,9 @@ import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import * as zlib from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { zstdFrame } from '../src/common/http/__fixtures__/zstd-frames.js';
 import { eventually } from './support/eventually.js';
 import { BuiltProgram } from './support/gateway-process.js';
 
@@ -12,6 +14,16 @@ const DEMO = fileURLToPath(new URL('../scripts/demo/demo.mjs', import.meta.url))
 const END_OF_TEXT = 'Ctrl-C ends';
 const GREETING = /^Hello from the scripted provider\..* at a time\.$/;
 const START_MS = 60_000;
+const TOO_LARGE_BYTES = 32 * 1024 * 1024 + 1;
+const CODINGS: readonly (readonly [string, (text: string) => Uint8Array<ArrayBuffer>])[] = [
+  ['gzip', zlib.gzipSync],
+  ['deflate', zlib.deflateSync],
+  ['br', zlib.brotliCompressSync],
+  ['gzip, br', (text) => zlib.brotliCompressSync(zlib.gzipSync(text))],
+  ['zstd', zstdFrame],
+];
+/** Node 20 has no decoder for zstd. */
+const KNOWN_CODINGS = CODINGS.filter(([name]) => name !== 'zstd' || 'zstdDecompressSync' in zlib);
 
 // A start takes two seconds of CPU, which other test files use too.
 jest.setTimeout(90_000);
@@ -46,8 +58,18 @@ function requestsIn(text: string): readonly PrintedRequest[] {
   });
 }
 
-async function send({ address, headers, body }: PrintedRequest): Promise<Response> {
-  const answer = await fetch(address, { method: 'POST', headers, body });
+/** The address of the scripted provider that the demo prints. */
+function providerIn(text: string): string {
+  return /Behind it, at (\S+),/.exec(text)?.[1] ?? '';
+}
+
+async function send(
+  { address, headers, body }: PrintedRequest,
+  coding = 'identity',
+  encode: (text: string) => string | Uint8Array<ArrayBuffer> = (text) => text,
+): Promise<Response> {
+  const coded = { headers: { ...headers, 'content-encoding': coding }, body: encode(body) };
+  const answer = await fetch(address, { method: 'POST', ...coded });
   expect([address, answer.status]).toEqual([address, 200]);
   return answer;
 }
@@ -107,6 +129,26 @@ describe('the demo', () => {
     const events = await (await send(message)).text();
     expect(joined(events, 'text')).toMatch(GREETING);
     expect(events).toContain('event: message_stop');
+  });
+
+  it.each(KNOWN_CODINGS)('answers the printed chat with a body compressed as %s', async (coding, encode) => {
+    const [chat] = requests;
+    if (chat === undefined) throw new Error(text);
+    const answer = await send(chat, coding, encode);
+    expect(await answer.json()).toMatchObject({ choices: [{ message: { content: expect.stringMatching(GREETING) } }] });
+  });
+
+  it('refuses a body that is too large when decoded, or has an unknown coding', async () => {
+    const address = `${providerIn(text)}/v1/chat/completions`;
+    const large = `{"model":"demo"}${' '.repeat(TOO_LARGE_BYTES)}`;
+    for (const [coding, body] of [
+      ['gzip', zlib.gzipSync(large)],
+      ['lzma', '{}'],
+    ] as const) {
+      const headers = { 'content-type': 'application/json', 'content-encoding': coding };
+      const answer = await fetch(address, { method: 'POST', headers, body });
+      expect([coding, answer.status]).toEqual([coding, 400]);
+    }
   });
 
   it('refuses the printed requests without their key', async () => {

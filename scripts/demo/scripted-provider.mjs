@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
+import * as zlib from 'node:zlib';
 import { messagesAnswer } from './anthropic-answers.mjs';
 import { chatAnswer, embeddingsAnswer, responsesAnswer } from './openai-answers.mjs';
 
@@ -13,6 +14,15 @@ const ANSWERS = new Map([
   ['POST /v1/messages', messagesAnswer],
   ['GET /v1/models', () => ({ status: 200, json: { object: 'list', data: [] } })],
 ]);
+/** By the names of `Content-Encoding`. Node 20 has none for zstd. */
+const DECODERS = new Map([
+  ['gzip', zlib.gunzipSync],
+  ['deflate', zlib.inflateSync],
+  ['br', zlib.brotliDecompressSync],
+  ['zstd', zlib.zstdDecompressSync],
+]);
+/** The most that a gateway takes, unless it is set otherwise. */
+const MAX_DECODED_BYTES = 32 * 1024 * 1024;
 /** Every other name of a model is fine. */
 const UNKNOWN_MODEL = 'unknown';
 /** Its streams break off in the middle. */
@@ -69,8 +79,16 @@ export async function startScriptedProvider({ pauseMs = 0, otherwise = nothingHe
 async function readBody(request) {
   const chunks = [];
   for await (const chunk of request) chunks.push(chunk);
-  const text = Buffer.concat(chunks).toString();
+  const text = decoded(Buffer.concat(chunks), request.headers['content-encoding']).toString();
   return request.headers['content-type']?.startsWith('application/json') ? JSON.parse(text) : text;
+}
+
+/** Throws for codings that are not known, and for more than the most. The last coding is the outermost. */
+function decoded(bytes, codings = 'identity') {
+  const names = codings.split(',').map((name) => name.trim().toLowerCase());
+  return names
+    .filter((name) => name !== 'identity')
+    .reduceRight((inner, name) => DECODERS.get(name)(inner, { maxOutputLength: MAX_DECODED_BYTES }), bytes);
 }
 
 function answerTo(method, url, body, otherwise) {

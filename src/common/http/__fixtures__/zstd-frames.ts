@@ -27,3 +27,10 @@ export function zstdZeros(blocks: number): Buffer {
     body.writeUIntLE(header(block === blocks - 1 ? LAST : 0), 4 * block, 3);
   return Buffer.concat([zstdHeader(21), body]);
 }
+
+/** A frame of one block that is not compressed: Node 20 has no encoder. */
+export function zstdFrame(text: string): Buffer<ArrayBuffer> {
+  const header = Buffer.alloc(3);
+  header.writeUIntLE((text.length << 3) | LAST, 0, 3);
+  return Buffer.concat([zstdHeaderOf(text.length), header, Buffer.from(text)]);
+}
