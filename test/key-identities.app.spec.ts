@@ -116,6 +116,12 @@ describe('a key that speaks for a user', () => {
     expect([...brokenRulesOf(answer)]).toEqual([param]);
   });
 
+  it('is refused with the name of a machine, also where the address says the type', async () => {
+    const body = { name: 'of a user', scopes: ['mcp.invoke'], user_id: 'api_key:8f14e45f' };
+    const answer = await admin.post('/v1/api-keys/organisation/user', body);
+    expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed', param: 'user_id' });
+  });
+
   it('is named with its user in the audit log, whatever is done to the key', async () => {
     const { id } = await admin.createKey(userKey({ ...BOB, email: 'bob@example.com', claims: { groups: ['x'] } }));
     await admin.post(`/v1/api-keys/${id}/rotate`, {});

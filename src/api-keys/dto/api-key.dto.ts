@@ -31,8 +31,9 @@ const MAX_MCP_TOOLS = 256;
 const MAX_ALLOWED = 100;
 
 /** To MCP servers, `api_key:<id>` is a key without a user. */
-const NOT_A_MACHINE = /^(?!api_key:)/i;
-const IS_A_MACHINE = '$property must not begin with api_key:';
+export function IsNoMachine(): PropertyDecorator {
+  return Matches(/^(?!api_key:)/i, { message: '$property must not begin with api_key:' });
+}
 
 export class KeyUserDto {
   /**
@@ -41,7 +42,7 @@ export class KeyUserDto {
    */
   @IsString()
   @Length(1, 255)
-  @Matches(NOT_A_MACHINE, { message: IS_A_MACHINE })
+  @IsNoMachine()
   @IsStorable()
   readonly user_id: string;
 
@@ -63,7 +64,7 @@ export class KeyUserDto {
   @Optional()
   @IsString()
   @MaxLength(255)
-  @Matches(NOT_A_MACHINE, { message: IS_A_MACHINE })
+  @IsNoMachine()
   @IsStorable()
   readonly sub?: string;
 

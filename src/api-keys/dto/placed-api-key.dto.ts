@@ -3,7 +3,7 @@ import { Nested } from '../../common/validation/bounded-fields.js';
 import { IsMetadata } from '../../common/validation/is-metadata.decorator.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
-import { CreateApiKeyDto } from './api-key.dto.js';
+import { CreateApiKeyDto, IsNoMachine } from './api-key.dto.js';
 
 export class KeyDefaultsDto {
   @Optional()
@@ -17,6 +17,7 @@ export class CreatePlacedApiKeyDto extends CreateApiKeyDto {
   @Optional()
   @IsString()
   @Length(1, 255)
+  @IsNoMachine()
   @IsStorable()
   readonly user_id?: string;
 
