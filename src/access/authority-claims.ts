@@ -18,6 +18,8 @@ const AUTHORITY_CLAIMS: ReadonlySet<string> = new Set(
 );
 
 const MAX_CHARACTERS = 64;
+/** As all of them are spelled. */
+const PLAIN = /^[\d_a-z]*$/;
 
 /** The first claim that only an authority can make; undefined when there is none. */
 export function authorityClaimIn(claims: JsonObject): string | undefined {
@@ -28,4 +30,9 @@ export function authorityClaimIn(claims: JsonObject): string | undefined {
 export function isAuthorityClaim(name: string): boolean {
   // Longer ones are none, and normalizing a long text can take long.
   return name.length <= MAX_CHARACTERS && AUTHORITY_CLAIMS.has(name.normalize('NFKC').toLowerCase());
+}
+
+/** Whether such a parser would take the claim for one that only an authority can make, although it has another name. */
+export function isDisguisedClaim(name: string): boolean {
+  return !PLAIN.test(name) && isAuthorityClaim(name);
 }

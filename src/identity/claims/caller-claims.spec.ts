@@ -82,6 +82,17 @@ describe('claimsOfCaller for a token', () => {
     });
   });
 
+  it('leaves out what other programs could take for a claim that the gateway sets', () => {
+    const disguised = { AUD: 'x', Org: 'x', Auth_Method: 'x', ORGANISATION_ID: 'x', uſer_id: 'x', ｅxp: 9 };
+    const token = { ...TOKEN, ...disguised, Groups: ['a'], 'https://example.com/aud': 'x' };
+    expect(claimsOfCaller({ ...TENANT, token })).toEqual({
+      ...TOKEN,
+      Groups: ['a'],
+      'https://example.com/aud': 'x',
+      ...OWN,
+    });
+  });
+
   it("reads user, scopes and client from the providers' own claims", () => {
     const token = { sub: 'a', preferred_username: 'ann', scp: ['mcp:read', 'mcp:write', 7], azp: 'app' };
     expect(claimsOfCaller({ ...TENANT, token })).toMatchObject({

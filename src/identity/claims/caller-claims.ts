@@ -1,4 +1,4 @@
-import { isAuthorityClaim } from '../../access/authority-claims.js';
+import { isAuthorityClaim, isDisguisedClaim } from '../../access/authority-claims.js';
 import type { KeyUser, Principal } from '../../access/principal.js';
 import type { JsonObject } from '../../common/json/read.js';
 import { withoutUndefined } from '../../common/without-undefined.js';
@@ -19,7 +19,7 @@ import { withoutUndefined } from '../../common/without-undefined.js';
  * | client_id       | absent                  | absent         | client_id, else azp               | token                |
  * | any other       | user.claims, if allowed | absent         | the token's claim of that name    | token                |
  *
- * Not allowed are claims that only an authority can make. The API refuses them.
+ * Not allowed are claims that only an authority can make. The API refuses them. Of a token, those in another spelling are left out.
  */
 export interface ClaimSources {
   /** Set by the gateway; a token can never set them. */
@@ -54,8 +54,10 @@ function claimsOfKey(key: ClaimSources['key']): JsonObject {
 }
 
 function claimsOfToken(token: JsonObject): JsonObject {
+  // A server that reads names in any case would take `AUD` for the gateway's `aud`.
+  const named = Object.entries(token).filter(([claim]) => !isDisguisedClaim(claim));
   return {
-    ...token,
+    ...Object.fromEntries(named),
     username: token['username'] ?? token['preferred_username'],
     scope: token['scope'] ?? spaced(token['scp']),
     client_id: token['client_id'] ?? token['azp'],
