@@ -117,6 +117,14 @@ describe.each(DIALECTS)('a stream at $path', ({ path, event, ends, failed, name,
     expect(await gateway.books.ledger(1)).toMatchObject([{ outcome: 'unknown' }]);
   });
 
+  it.each(['[DONE]', 'data: [DONE]', 'message_stop', 'response.completed'])(
+    'is broken when the model writes %s and nothing follows',
+    async (words) => {
+      gateway.provider.replyWith(whole(event.replace('Hi', words)));
+      expect(await ask(path)).toMatchObject({ status: 200, end: 'broken' });
+    },
+  );
+
   it('is passed on as it is when it is an error and nothing else', async () => {
     gateway.provider.replyWith(whole(failed));
     expect(await ask(path)).toMatchObject({ status: 200, text: failed, end: 'whole' });

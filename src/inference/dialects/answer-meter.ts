@@ -25,8 +25,11 @@ const FINISH_REASON = '"finish_reason":';
 export interface AnswerForm {
   /** The fields of an event that hold output of the model, each with its quotes and colon: `"content":`. */
   readonly outputFields: readonly string[];
-  /** Texts of the events that end a stream. One with the reason of its end, or with its usage alone, ends it too. */
-  readonly endMarks: readonly string[];
+  /**
+   * What the events have that end a stream, and no text of a model: it may be the very name of a mark. An event with the reason of
+   * its end, or with its usage alone, ends a stream too.
+   */
+  readonly endMarks: readonly RegExp[];
   /** The counts of an event or of a whole answer, on top of those that came before; undefined where it has none. */
   readonly usageIn: (message: JsonObject, before: Counts | undefined) => Counts | undefined;
   /** The id of what the answer makes, in a whole answer or in an event. */
@@ -205,7 +208,7 @@ export class AnswerMeter implements StreamMeter {
     // A character for each byte. To search ten times in a Buffer takes ten times as long.
     const text = event.toString('latin1');
     for (const field of this.form.outputFields) this.#outputBytes += textBytes(event, text, field);
-    this.#hasEnded ||= this.form.endMarks.some((mark) => text.includes(mark));
+    this.#hasEnded ||= this.form.endMarks.some((mark) => mark.test(text));
     const hasUsage = this.#usageFields.some((field) => text.includes(field));
     const mayFail = text.includes(ERROR);
     const isRead = hasUsage || mayFail || this.#isFirst || this.#needsId || textBytes(event, text, this.#endField) > 0;

@@ -7,6 +7,7 @@ import { ANTHROPIC_VERSION } from '../../../upstream/providers/anthropic.provide
 import type { Counts } from '../../../usage/units.js';
 import { type AnswerForm, AnswerMeter } from '../answer-meter.js';
 import type { Dialect, InferenceCall, InferenceFacts, RelayedRequest } from '../dialect.types.js';
+import { DONE_MARK } from '../end-marks.js';
 import { withCap } from '../output-bound.js';
 import { readModel, readSwitch } from '../read-facts.js';
 import { passRequestHeaders } from '../request-headers.js';
@@ -29,7 +30,7 @@ export interface MessagesFacts extends InferenceFacts {
 }
 
 const ANSWER: AnswerForm = {
-  endMarks: ['"message_stop"', '[DONE]'],
+  endMarks: [/"type": *"message_stop"/, DONE_MARK],
   outputFields: ['"text":', '"partial_json":', '"thinking":'],
   usageIn: ({ message, usage }, before) => {
     // What the first event says of the output is a placeholder.

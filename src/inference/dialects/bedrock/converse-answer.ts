@@ -9,7 +9,7 @@ import { servedModeOf } from './bedrock-modes.js';
 /** Whole answers, and events as `{"contentBlockDelta": {…}}`. Source: the API reference of ConverseStream, read 2026-11-28. */
 export const CONVERSE_ANSWER: AnswerForm = {
   outputFields: ['"text":', '"input":'],
-  endMarks: ['"messageStop"'],
+  endMarks: [/"messageStop" *:/],
   endField: '"stopReason":',
   usageIn: (message) => readConverseUsage(bodyOf(message)['usage']),
   factsIn,

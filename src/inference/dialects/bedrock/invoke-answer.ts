@@ -24,7 +24,7 @@ export const INVOKE_ANSWER: AnswerForm = {
     '"outputText":',
     '"completion":',
   ],
-  endMarks: [`"${METRICS}"`],
+  endMarks: [new RegExp(`"${METRICS}" *:`)],
   usageFields: ['"usage"', `"${METRICS}"`, '"inputTextTokenCount"', '"prompt_token_count"'],
   endField: '"stop_reason":',
   usageIn: readInvokeUsage,

@@ -10,7 +10,7 @@ export const GEMINI_ANSWER: AnswerForm = {
   // `name` is that of a function that the model calls.
   outputFields: ['"text":', '"data":', '"name":', '"code":'],
   // A prompt that is refused has no candidates.
-  endMarks: ['"finishReason"', '"blockReason"'],
+  endMarks: [/"(?:finishReason|blockReason)" *:/],
   usageFields: ['"usageMetadata"'],
   endField: '"finishReason":',
   usageIn: ({ usageMetadata: usage }, before) => readGeminiUsage(usage) ?? before,

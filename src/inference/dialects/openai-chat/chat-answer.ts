@@ -1,4 +1,5 @@
 import type { AnswerForm } from '../answer-meter.js';
+import { DONE_MARK } from '../end-marks.js';
 import { readChatUsage, usageMemberOf } from './chat-usage.js';
 
 export const CHAT_ANSWER: AnswerForm = {
@@ -13,7 +14,7 @@ export const CHAT_ANSWER: AnswerForm = {
     '"data":',
     '"text":',
   ],
-  endMarks: ['[DONE]'],
+  endMarks: [DONE_MARK],
   usageIn: (message) => readChatUsage(usageMemberOf(message)),
   isUsageAlone: ({ choices }) => Array.isArray(choices) && choices.length === 0,
 };

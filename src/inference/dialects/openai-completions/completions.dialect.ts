@@ -3,6 +3,7 @@ import type { JsonObject } from '../../../common/json/read.js';
 import type { UsageEstimate } from '../../../gateway/billable-use.js';
 import { AnswerMeter } from '../answer-meter.js';
 import type { Dialect, InferenceCall, InferenceFacts } from '../dialect.types.js';
+import { DONE_MARK } from '../end-marks.js';
 import { CHAT_ANSWER } from '../openai-chat/chat-answer.js';
 import { openaiHeaders } from '../openai-headers.js';
 import { type BoundMembers, readOpenaiInput } from '../openai-input.js';
@@ -17,7 +18,7 @@ const CAPS = ['max_tokens', 'n_predict'] as const;
 const MAX_CHOICES = 128;
 const BOUND_MEMBERS: BoundMembers = { unbounded: new Set(), unseen: new Set() };
 /** The second mark is llama.cpp's own. */
-const ANSWER = { ...CHAT_ANSWER, outputFields: ['"text":'], endMarks: ['[DONE]', '"stop":true'] };
+const ANSWER = { ...CHAT_ANSWER, outputFields: ['"text":'], endMarks: [DONE_MARK, /"stop": *true/] };
 
 export interface CompletionsFacts extends InferenceFacts, StreamForm {
   readonly outputCap: number | undefined;

@@ -4,6 +4,7 @@ import type { UsageEstimate } from '../../../gateway/billable-use.js';
 import type { ObjectReference } from '../../../gateway/relay/relay-route.js';
 import { type AnswerForm, AnswerMeter } from '../answer-meter.js';
 import type { Dialect, InferenceCall, InferenceFacts, RelayedRequest } from '../dialect.types.js';
+import { DONE_MARK } from '../end-marks.js';
 import { openaiHeaders } from '../openai-headers.js';
 import { type BoundMembers, readOpenaiInput } from '../openai-input.js';
 import { outputBound, readCap, withCap } from '../output-bound.js';
@@ -37,7 +38,7 @@ const USES: readonly ObjectReference[] = [
 const ANSWER: AnswerForm = {
   idIn: ({ id, response }) => stringOrUndefined(isObject(response) ? response['id'] : id),
   outputFields: ['"delta":'],
-  endMarks: ['"response.completed"', '"response.incomplete"', '"response.failed"', '[DONE]'],
+  endMarks: [/"type": *"response\.(?:completed|incomplete|failed)"/, DONE_MARK],
   usageIn: (message) => readResponsesUsage(isObject(message['response']) ? message['response'] : message),
 };
 
