@@ -41,10 +41,10 @@ afterAll(async () => {
 });
 
 /** A model route whose first target is at this address. */
-async function routeFrom(url: string): Promise<string> {
+async function routeFrom(url: string, more: object = {}): Promise<string> {
   made += 1;
   const targets = [url, second.url].map(async (base_url, order) => {
-    const virtual_key = await gateway.virtualKey('openai-compatible', { config: { base_url } });
+    const virtual_key = await gateway.virtualKey('openai-compatible', { config: { base_url, ...more } });
     return { virtual_key, model: `m-${made}-${order}`, order };
   });
   const routeName = `faults ${made}`;
@@ -52,9 +52,9 @@ async function routeFrom(url: string): Promise<string> {
   return routeName;
 }
 
-function ask(): Promise<StreamRead> {
-  const body = { model: name, stream: true, max_tokens: 100, messages: [] };
-  return readStream(`${gateway.app.url}/v1/chat/completions`, { 'x-gateway-api-key': ADMIN_KEY }, body);
+function ask(path = '/v1/chat/completions', conversation: object = { messages: [] }): Promise<StreamRead> {
+  const body = { model: name, stream: true, max_tokens: 100, ...conversation };
+  return readStream(gateway.app.url + path, { 'x-gateway-api-key': ADMIN_KEY }, body);
 }
 
 function word(content: string): string {
@@ -138,5 +138,42 @@ describe('a caller whose first target', () => {
     gateway.provider.replyWith(json({ error: { message: 'slow down' } }, 429, { 'retry-after': '20' }));
     for (let call = 0; call < STORM; call += 1) expect(await ask()).toMatchObject({ status: 200, text: SECOND });
     expect([gateway.provider.calls.length, second.calls.length]).toEqual([1, STORM]);
+  });
+});
+
+describe.each([
+  ['/v1/messages', 'message_start', 'message_stop', { messages: [{ role: 'user', content: 'Hi' }] }],
+  ['/v1/responses', 'response.created', 'response.completed', { input: 'Hi', max_tokens: undefined }],
+])('a caller of %s, whose model route leads to chats', (path, first, last, conversation) => {
+  const typesIn = (read: StreamRead): readonly unknown[] =>
+    [...read.text.matchAll(/^event: (.+)$/gm)].flatMap(([, type]) => (type === first || type === last ? type : []));
+
+  beforeEach(async () => {
+    name = await routeFrom(gateway.provider.url, { messages: 'translate', responses: 'translate' });
+    const finish = 'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n';
+    second.replyWith(text(word('second') + finish + END, EVENTS));
+  });
+
+  it.each([
+    ['before its first byte', ''],
+    ['after the role', ROLE],
+  ])('gets the stream of the second where the first is cut %s, and nothing of the first', async (_when, sent) => {
+    const cut = (response: ServerResponse): void => {
+      response.flushHeaders();
+      setTimeout(() => response.destroy(), 20);
+    };
+    gateway.provider.replyWith(begun(sent, cut));
+    const read = await ask(path, conversation);
+    expect([read.status, read.end, typesIn(read)]).toEqual([200, 'whole', [first, last]]);
+    expect(read.text).toContain('second');
+    expect([gateway.provider.calls.length, second.calls.length]).toEqual([1, 1]);
+  });
+
+  it('gets an error event and a cut connection where the first is cut after output', async () => {
+    gateway.provider.replyWith(begun(words(40), (response) => setTimeout(() => response.destroy(), 20)));
+    const read = await ask(path, conversation);
+    expect([read.end, typesIn(read)]).toEqual(['broken', [first]]);
+    expect(read.text).toMatch(/event: (error|response\.failed)\n/);
+    expect(second.calls).toEqual([]);
   });
 });
