@@ -48,6 +48,17 @@ describe('POST /v1/api-keys/{level}/{type}', () => {
     ['workspace/user', { workspace_id: 'default', user_id: 'u' }, { level: 'workspace', user: { user_id: 'u' } }],
     ['organisation/service', { defaults: { metadata: { a: 'b' } } }, { level: 'organisation', metadata: { a: 'b' } }],
     ['organisation/user', { user: { user_id: 'u' }, level: 'organisation' }, { type: 'user', user: { user_id: 'u' } }],
+    // Its SDK sends the address in the body as well.
+    [
+      'workspace/user',
+      { type: 'workspace', 'sub-type': 'user', workspace_id: 'default', user_id: 'u' },
+      { level: 'workspace', type: 'user' },
+    ],
+    [
+      'organisation/service',
+      { type: 'organisation', 'sub-type': 'service' },
+      { level: 'organisation', type: 'service' },
+    ],
   ])('creates a key of %s', async (place, fields, expected) => {
     const created = await admin.create(`/v1/api-keys/${place}`, { ...body, ...fields });
     expect(created).toMatchObject({ object: 'api-key', key: expect.stringMatching(/^tg_/) });
@@ -56,6 +67,8 @@ describe('POST /v1/api-keys/{level}/{type}', () => {
 
   it.each([
     ['workspace/service', { level: 'organisation' }, ['level']],
+    ['organisation/service', { type: 'workspace' }, ['type']],
+    ['organisation/service', { type: 'organisation', 'sub-type': 'user' }, ['sub-type']],
     ['workspace/user', {}, ['user']],
     ['organisation/service', { workspace_id: 'default', user_id: 'u' }, ['user', 'workspace_id']],
     ['organisation/user', { user_id: 'u', user: { user_id: 'v' } }, ['user_id']],

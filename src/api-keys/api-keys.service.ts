@@ -21,7 +21,7 @@ import { filtersOf } from './api-key.filters.js';
 import { ApiKeyIssuer, entryOf, type IssuedKey } from './api-key-issuer.js';
 import { ApiKey } from './api-key.entity.js';
 import { toApiKeyResponse } from './api-key.response.js';
-import { CreateApiKeyDto, type RotateApiKeyDto, type UpdateApiKeyDto } from './dto/api-key.dto.js';
+import { CreateApiKeyDto, type NewApiKeyDto, type RotateApiKeyDto, type UpdateApiKeyDto } from './dto/api-key.dto.js';
 import { CreatePlacedApiKeyDto } from './dto/placed-api-key.dto.js';
 import type { ApiKeyListQuery } from './dto/api-key-list.query.js';
 import { assertGrantable, assertMayAssert, assertWithinBounds } from './key-grants.js';
@@ -47,7 +47,8 @@ export class ApiKeysService {
   ) {
     rules.add(CreateApiKeyDto, ['type', 'user'], userProblems);
     rules.add(CreateApiKeyDto, ['level', 'workspace_id'], levelProblems);
-    for (const dto of [CreateApiKeyDto, CreatePlacedApiKeyDto]) {
+    const creates: readonly (new () => NewApiKeyDto)[] = [CreateApiKeyDto, CreatePlacedApiKeyDto];
+    for (const dto of creates) {
       rules.add(dto, ['expires_at'], ({ expires_at }) => assertInFuture({ expires_at }, clock.now()));
     }
   }
@@ -84,7 +85,8 @@ export class ApiKeysService {
 
   /** A create whose level and type are in the address. */
   async createPlaced(principal: Principal, place: Place, dto: CreatePlacedApiKeyDto): Promise<IssuedKey> {
-    const { user_id: userId, defaults, user = userId === undefined ? null : { user_id: userId }, ...fields } = dto;
+    const { user_id: userId, defaults, 'sub-type': _type, ...fields } = dto;
+    const { user = userId === undefined ? null : { user_id: userId } } = fields;
     const metadata = fields.metadata ?? defaults?.metadata;
     const placed = { ...fields, ...place, user, ...(metadata && { metadata }) };
     throwIfInvalid([...placeProblems(place, dto), ...userProblems(placed), ...levelProblems(placed)]);
@@ -208,11 +210,13 @@ type Place = Required<Pick<CreateApiKeyDto, 'level' | 'type'>>;
 
 /** A body may repeat the address. */
 function placeProblems(place: Place, { level = place.level, type = place.type, ...dto }: CreatePlacedApiKeyDto) {
+  const { 'sub-type': subType = place.type } = dto;
   const isTwice = dto.user_id !== undefined && Boolean(dto.user);
   const hasMetadataTwice = dto.metadata !== undefined && dto.defaults?.metadata !== undefined;
   return [
     ...(level === place.level ? [] : [fieldError('level', 'must be that of the address')]),
-    ...(type === place.type ? [] : [fieldError('type', 'must be that of the address')]),
+    ...(type === place.type || type === place.level ? [] : [fieldError('type', 'must be that of the address')]),
+    ...(subType === place.type ? [] : [fieldError('sub-type', 'must be that of the address')]),
     ...(isTwice ? [fieldError('user_id', 'must not be given beside user')] : []),
     ...(hasMetadataTwice ? [fieldError('defaults.metadata', 'must not be given beside metadata')] : []),
   ];

@@ -70,6 +70,19 @@ export const OPENAI_CLIENTS = [
     },
   },
   {
+    title: 'portkey-ai: a key of a workspace',
+    run: async ({ url, key }) => {
+      const client = new Portkey({ apiKey: key, baseURL: `${url}/v1` });
+      const place = { type: 'workspace', 'sub-type': 'service', workspace_id: 'default' };
+      const created = await client.apiKeys.create({
+        ...place,
+        name: 'made by a client',
+        scopes: ['completions.write'],
+      });
+      assert.match(created.key, /^tg_/);
+    },
+  },
+  {
     title: 'portkey-ai: a chat with a config, whose first target has no chats',
     run: async ({ url, key, sent }) => {
       const targets = [{ virtual_key: 'voyage' }, { provider: '@openai', override_params: { model: 'gpt-5-mini' } }];

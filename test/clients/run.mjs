@@ -61,7 +61,7 @@ async function prepare(ask) {
   const place = { google_project: 'my-project', google_location: 'global', base_url: provider.url };
   const vertex = { ...place, google_credentials: serviceAccountKey() };
   await ask('/v1/virtual-keys', { name: 'vertex', slug: 'vertex', provider: 'vertex', config: vertex });
-  const scopes = ['completions.write', 'batches.create', 'batches.list', 'fine_tuning.create'];
+  const scopes = ['completions.write', 'batches.create', 'batches.list', 'fine_tuning.create', 'api_keys.create'];
   const keyOf = async (more) =>
     (await ask('/v1/api-keys', { name: 'a client', workspace_id: 'default', scopes, ...more })).key;
   return { key: await keyOf({}), openaiKey: await keyOf({ default_virtual_key: 'openai' }) };

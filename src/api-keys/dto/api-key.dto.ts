@@ -202,7 +202,8 @@ export class UpdateApiKeyDto extends ApiKeyFieldsDto {
   readonly scopes?: Scope[];
 }
 
-export class CreateApiKeyDto extends ApiKeyFieldsDto {
+/** The fields of every create. */
+export class NewApiKeyDto extends ApiKeyFieldsDto {
   /** @example "search service" */
   @IsString()
   @Length(1, 255)
@@ -217,11 +218,6 @@ export class CreateApiKeyDto extends ApiKeyFieldsDto {
   @Items({ min: 1, max: MAX_SCOPES, unique: true })
   @IsIn(SCOPES, { each: true })
   readonly scopes: Scope[];
-
-  /** `user` keys stand for a person and need `user`. A person other than the caller takes the scope `identities.assert`. */
-  @Optional()
-  @IsIn(['service', 'user'])
-  readonly type?: 'service' | 'user';
 
   /** `workspace` keys act in one workspace, `organisation` keys in all of them. */
   @Optional()
@@ -242,6 +238,13 @@ export class CreateApiKeyDto extends ApiKeyFieldsDto {
   @OptionalOrNull()
   @Nested(() => KeyUserDto)
   readonly user?: KeyUserDto | null;
+}
+
+export class CreateApiKeyDto extends NewApiKeyDto {
+  /** `user` keys stand for a person and need `user`. A person other than the caller takes the scope `identities.assert`. */
+  @Optional()
+  @IsIn(['service', 'user'])
+  readonly type?: 'service' | 'user';
 }
 
 export class RotateApiKeyDto {

@@ -1,9 +1,9 @@
-import { IsString, Length } from 'class-validator';
+import { IsIn, IsString, Length } from 'class-validator';
 import { Nested } from '../../common/validation/bounded-fields.js';
 import { IsMetadata } from '../../common/validation/is-metadata.decorator.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
-import { CreateApiKeyDto, IsNoMachine } from './api-key.dto.js';
+import { IsNoMachine, NewApiKeyDto } from './api-key.dto.js';
 
 export class KeyDefaultsDto {
   @Optional()
@@ -12,7 +12,17 @@ export class KeyDefaultsDto {
 }
 
 /** A create whose address says the level and the type of the key. */
-export class CreatePlacedApiKeyDto extends CreateApiKeyDto {
+export class CreatePlacedApiKeyDto extends NewApiKeyDto {
+  /** The type of the key, or its level: clients of Portkey call the level so, and send it in the body as well. */
+  @Optional()
+  @IsIn(['service', 'user', 'workspace', 'organisation'])
+  readonly type?: 'service' | 'user' | 'workspace' | 'organisation';
+
+  /** The type of the key, beside a `type` that is its level. */
+  @Optional()
+  @IsIn(['service', 'user'])
+  readonly 'sub-type'?: 'service' | 'user';
+
   /** The user of a `user` key, instead of `user`. */
   @Optional()
   @IsString()
