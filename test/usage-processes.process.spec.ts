@@ -45,11 +45,13 @@ onServer(`${GATEWAYS} gateways on one PostgreSQL (needs DATABASE_URL)`, () => {
       Array.from({ length: 200 }, (_, index) => fleet.call(randomUUID(), { from: index % GATEWAYS })),
     );
     expect(new Set(statuses.filter((status) => !ANSWERS.includes(status)))).toEqual(new Set());
-    expect(statuses).toEqual(expect.arrayContaining([200]));
+    // Some may have found the database busy. Those that follow get the rest of the limit, to its last call.
+    let last = 0;
+    for (let left = 200; left > 0 && last !== 412; left -= 1) statuses.push((last = await fleet.call(randomUUID())));
     expect(fleet.provider.calls.length - before).toBe(statuses.filter((status) => status === 200).length);
     await atRest();
     const [bucket] = await fleet.books.getRepository(UsageBucket).find();
-    expect(BigInt(bucket?.used ?? 0)).toBeLessThanOrEqual(BigInt(bucket?.creditLimit ?? 0));
+    expect(bucket?.used).toBe(bucket?.creditLimit);
     await fleet.client().delete(`${POLICIES}/${policyId}`);
   });
 
