@@ -251,6 +251,32 @@ describe('a batch under a usage limit', () => {
     expect(await usage(policy)).toEqual([{ current_usage: (LINES * LINE_NANO) / NANO, reserved: 0 }]);
   });
 
+  it('whose results are not there is charged its bound, once they had time to appear', async () => {
+    const policy = await limit(LINES);
+    await create();
+    const counts = { total: LINES, completed: 1, failed: LINES - 1 };
+    const over = { status: 'completed', output_file_id: 'out-1', request_counts: counts };
+    account.finish('batch_1', { ...over, completed_at: Math.floor(Date.now() / 1_000) });
+    const reads = (): number => gateway.provider.calls.filter(({ path }) => path.includes('/out-1/')).length;
+    await eventually(() => reads() > 2);
+    expect((await jobs()).map(({ settledAt }) => settledAt)).toEqual([null]);
+    account.finish('batch_1', { completed_at: Math.floor(Date.now() / 1_000) - 700 });
+    await settled();
+    expect(await usage(policy)).toEqual([{ current_usage: (LINES * LINE_NANO) / NANO, reserved: 0 }]);
+    expect(await gateway.books.ledger(1)).toMatchObject([{ source: 'computed' }]);
+  });
+
+  it('whose results appear late is charged by them', async () => {
+    const policy = await limit(LINES);
+    await create();
+    const completed_at = Math.floor(Date.now() / 1_000);
+    account.finish('batch_1', { status: 'completed', output_file_id: 'out-1', completed_at });
+    await eventually(() => gateway.provider.calls.some(({ path }) => path.includes('/out-1/')));
+    account.answer('out-1', [{ model: 'm', usage: USED }]);
+    await settled();
+    expect(await usage(policy)).toEqual([{ current_usage: USED_NANO / NANO, reserved: 0 }]);
+  });
+
   it('that is over and says neither its results nor their number is charged its bound', async () => {
     const policy = await limit(LINES);
     await create();

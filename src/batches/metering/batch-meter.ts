@@ -1,6 +1,8 @@
 // Batches of OpenAI's API. Source: https://platform.openai.com/docs/api-reference/batch, read 2026-11-28.
 import { Injectable } from '@nestjs/common';
-import { type JsonObject, stringOrUndefined } from '../../common/json/read.js';
+import { GatewayError } from '../../common/errors/gateway.error.js';
+import { type JsonObject, numberOrUndefined, stringOrUndefined } from '../../common/json/read.js';
+import { Clock } from '../../common/time/clock.js';
 import {
   type DeferredMeter,
   DeferredMeters,
@@ -9,7 +11,12 @@ import {
   type JobPlan,
   type JobRequest,
 } from '../../gateway/deferred/deferred-meter.js';
-import { accountFile, ProviderFiles, unreadableReason } from '../../gateway/deferred/provider-files.js';
+import {
+  accountFile,
+  ProviderFiles,
+  ResultsMissingError,
+  unreadableReason,
+} from '../../gateway/deferred/provider-files.js';
 import { JobReader } from '../../gateway/deferred/job-reader.js';
 import { MeteredJobs } from '../../gateway/deferred/metered-jobs.js';
 import type { ProviderContext } from '../../gateway/provider-context.decorator.js';
@@ -24,6 +31,10 @@ export const FILE = 'input_file_id';
 /** The caller waits for it. */
 export const MAX_PLAN_MS = 60_000;
 export const MAX_RESULT_MS = 300_000;
+/** Results that are not there by then, after the end of their batch, were deleted. */
+const MISSING_MS = 600_000;
+const MISSING: ReadonlySet<number | undefined> = new Set([404, 410]);
+const ENDS = ['completed_at', 'expired_at', 'cancelled_at', 'failed_at'] as const;
 const OVER: ReadonlySet<unknown> = new Set(['completed', 'failed', 'expired', 'cancelled']);
 const WINDOW = /^(\d{1,3})([hd])$/;
 const HOUR_MS = 3_600_000;
@@ -45,6 +56,7 @@ export class BatchMeter implements DeferredMeter {
     reader: JobReader,
     meters: DeferredMeters,
     offered: OfferedEndpoints,
+    private readonly clock: Clock,
   ) {
     meters.add(this);
     this.#jobs = new MeteredJobs(
@@ -109,8 +121,21 @@ export class BatchMeter implements DeferredMeter {
     const fileId = batch['output_file_id'];
     if (typeof fileId !== 'string') return madeNoCall(batch) ? [] : undefined;
     const usage = new BatchUsage();
-    await this.files.eachLine(context, accountFile(context, fileId), MAX_RESULT_MS, (line) => usage.addLine(line));
+    try {
+      await this.files.eachLine(context, accountFile(context, fileId), MAX_RESULT_MS, (line) => usage.addLine(line));
+    } catch (error) {
+      if (!this.isMissing(error, batch)) throw error;
+      if (madeNoCall(batch)) return [];
+      throw new ResultsMissingError({ cause: error });
+    }
     return usage.done(completedIn(batch));
+  }
+
+  /** Whether the results of a batch are not there, and had the time to appear. */
+  private isMissing(error: unknown, batch: JsonObject): boolean {
+    if (!(error instanceof GatewayError) || !MISSING.has(error.provider?.status)) return false;
+    const endedAt = Math.max(0, ...ENDS.map((field) => numberOrUndefined(batch[field]) ?? 0));
+    return endedAt * 1_000 + MISSING_MS < this.clock.now().getTime();
   }
 }
 

@@ -1,7 +1,8 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import type { JsonObject } from '../../common/json/read.js';
 import { uuidv7 } from '../../common/uuid.js';
+import { LOGGER, type Logger } from '../../telemetry/logger.js';
 import { canonicalModel } from '../../usage/model-names.js';
 import type { Price } from '../../usage/prices/price.types.js';
 import { type Counts, fromQuantitiesJson, QUANTITY_UNITS } from '../../usage/units.js';
@@ -13,6 +14,7 @@ import { CallPrices } from '../usage-meter.js';
 import type { DeferredMeter, DoneCalls } from './deferred-meter.js';
 import { TooLargeError } from './line-reader.js';
 import { costOfCalls, isSumEnough, reportAll } from './many-calls.js';
+import { ResultsMissingError } from './provider-files.js';
 import { figuresJson, type JobPart, type PartCharge, type ProviderJob } from './provider-job.entity.js';
 
 /** That results may name, where no reservation says which: each has a row in the ledger. */
@@ -29,7 +31,10 @@ interface Share {
 /** Finds out what the parts of a job are charged. */
 @Injectable()
 export class JobCharges {
-  constructor(private readonly prices: CallPrices) {}
+  constructor(
+    private readonly prices: CallPrices,
+    @Inject(LOGGER) private readonly logger: Pick<Logger, 'warn'>,
+  ) {}
 
   /**
    * Of a job that is over.
@@ -47,10 +52,19 @@ export class JobCharges {
       if (others.length > 0 || model === undefined) return false;
       return isSumEnough(await this.pricesOf(job, context, model, first?.soldAs));
     };
-    const done = await meter.usageOf(context, object, sumIsEnough).catch(unknownIfTooLarge);
+    const done = await meter
+      .usageOf(context, object, sumIsEnough)
+      .catch((error: unknown) => this.unknownIfLost(job, error));
     const shares = done === undefined ? undefined : sharesOf(job, done);
     if (shares === undefined) return boundsOf(job, 'computed', 'answered');
     return Promise.all(shares.map((share) => this.charge(job, meter, context, share)));
+  }
+
+  /** Results that are too large to be read, or not there, stay so: to ask for them again says nothing more. */
+  private unknownIfLost({ id, kind, provider }: ProviderJob, error: unknown): undefined {
+    if (error instanceof ResultsMissingError)
+      this.logger.warn({ event: 'provider_job_results_missing', job_id: id, kind, provider });
+    else if (!(error instanceof TooLargeError)) throw error;
   }
 
   private async charge(
@@ -84,11 +98,6 @@ export class JobCharges {
     if (found === undefined) throw new GatewayError('store_unavailable', { reason: 'prices' });
     return found;
   }
-}
-
-/** Results that are too large to be read stay so: to fetch them again says nothing more. */
-function unknownIfTooLarge(error: unknown): undefined {
-  if (!(error instanceof TooLargeError)) throw error;
 }
 
 /** The bound of each part, where what it has used is not known. */

@@ -11,6 +11,14 @@ import { GatewayError } from '../../common/errors/gateway.error.js';
 /** OpenAI takes batches of 200 MB and 50,000 lines; the results of one may be larger. */
 const BOUNDS = { bytes: 1_073_741_824, lineBytes: 33_554_432, lines: 100_000 } as const;
 
+/** The results of a job are not there, and will not come any more. */
+export class ResultsMissingError extends Error {
+  constructor(options: ErrorOptions) {
+    super('the results are not there', options);
+    this.name = 'ResultsMissingError';
+  }
+}
+
 /** Reads files at the provider of a virtual key. */
 @Injectable()
 export class ProviderFiles {
