@@ -119,10 +119,11 @@ function startTogether(app: Express): RequestListener<typeof IncomingMessage, ty
   const arrivals = new TickBatcher();
   return (request, response) => {
     let isOver = false;
+    unreadBodies.begin(request);
     response.on('close', () => {
       isOver = true;
       // What is left of the body, Node would receive without end to keep the connection.
-      if (!request.complete) unreadBodies.limit(request);
+      unreadBodies.limit(request);
     });
     arrivals.add(() => {
       const wasOver = isOver;

@@ -4,6 +4,8 @@ import { describe, expect, it } from '@jest/globals';
 import { UnreadBodies } from './unread-body.js';
 
 const HEAD = 'POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n';
+/** Java's HTTP client begins so. */
+const UPGRADE = 'GET / HTTP/1.1\r\nhost: a\r\nconnection: upgrade, http2-settings\r\nupgrade: h2c\r\n\r\n';
 const LIMITS = { maxBytes: 4 * 1024 * 1024, maxMs: 300 };
 const NEXT = 'GET /next HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n';
 
@@ -11,6 +13,7 @@ const NEXT = 'GET /next HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n';
 async function startServer(limits: typeof LIMITS): Promise<{ readonly port: number; close(): void }> {
   const unread = new UnreadBodies(limits);
   const answer: RequestListener = (request, response) => {
+    unread.begin(request);
     response.on('close', () => unread.limit(request));
     response.writeHead(401, { 'content-length': 2 }).end('no');
   };
@@ -25,11 +28,11 @@ interface Exchange {
 }
 
 /** Sends a head, and lets `send` go on until the server closes the connection. */
-async function exchange(send: (socket: Socket) => void, limits = LIMITS): Promise<Exchange> {
+async function exchange(send: (socket: Socket) => void, limits = LIMITS, head = HEAD): Promise<Exchange> {
   const server = await startServer(limits);
   const startedAt = Date.now();
   let answer = '';
-  const socket = connect(server.port, '127.0.0.1', () => socket.write(HEAD));
+  const socket = connect(server.port, '127.0.0.1', () => socket.write(head));
   socket.on('error', () => undefined).on('data', (chunk) => (answer += chunk.toString()));
   socket.once('data', () => send(socket));
   await new Promise<void>((closed) => socket.once('close', () => closed()));
@@ -77,5 +80,19 @@ describe('a body that is received and discarded', () => {
     const { answer } = await exchange(answerTo, { ...LIMITS, maxMs: 60_000 });
     expect(answer.match(/401/g)?.length).toBeGreaterThanOrEqual(4);
     expect(answer).toContain('onnection: close');
+  });
+
+  it('ends the connection when what follows a request for another protocol is not HTTP', async () => {
+    const { answer } = await exchange(sendForEver, LIMITS, UPGRADE);
+    expect(answer.match(/401/g)).toHaveLength(1);
+  });
+
+  it('keeps the connection of a client that would rather have another protocol', async () => {
+    const sendLater = (socket: Socket): void => {
+      setTimeout(() => socket.write(UPGRADE), LIMITS.maxMs * 2);
+      setTimeout(() => socket.write(NEXT), LIMITS.maxMs * 4);
+    };
+    const { answer } = await exchange(sendLater, LIMITS, UPGRADE);
+    expect(answer.match(/401/g)).toHaveLength(3);
   });
 });
