@@ -1,6 +1,6 @@
 // /metrics and /docs behind a token, a key, or a port of their own.
 import type { Server } from 'node:http';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { listenForMetrics } from '../src/server/metrics-server.js';
 import { type Answer, jsonOf, send } from './support/send.js';
@@ -107,6 +107,33 @@ describe('a gateway with METRICS_PORT and DOCS=metrics_port', () => {
     expect((await get(`${gateway.url}/health/live`)).status).toBe(200);
   });
 });
+
+it('ends a connection whose body goes on without end, at both ports', async () => {
+  const port = await freePort();
+  const gateway = await startTestApp({ METRICS_PORT: port });
+  const server = await listenForMetrics(gateway.app);
+  for (const url of [gateway.url, `http://127.0.0.1:${port}`]) {
+    const head = 'GET /health/live HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n';
+    expect(await sentUntilClosed(url, head)).toBeLessThan(200);
+  }
+  server?.close();
+  await gateway.close();
+});
+
+/** MiB that a server took after a head, of chunks without end. */
+async function sentUntilClosed(url: string, head: string): Promise<number> {
+  const chunk = `100000\r\n${' '.repeat(0x100000)}\r\n`;
+  const socket = connect(Number(new URL(url).port), '127.0.0.1', () => socket.write(head));
+  let sent = 0;
+  const pump = (): void => {
+    if (socket.destroyed || sent >= 500) return void socket.destroy();
+    sent += 1;
+    socket.write(chunk, pump);
+  };
+  socket.on('error', () => undefined).once('data', pump);
+  await new Promise<void>((closed) => socket.once('close', () => closed()));
+  return sent;
+}
 
 describe('a gateway with DOCS=off', () => {
   it('has no documentation', async () => {

@@ -119,12 +119,10 @@ function startTogether(app: Express): RequestListener<typeof IncomingMessage, ty
   const arrivals = new TickBatcher();
   return (request, response) => {
     let isOver = false;
-    unreadBodies.begin(request);
     response.on('close', () => {
       isOver = true;
-      // What is left of the body, Node would receive without end to keep the connection.
-      unreadBodies.limit(request);
     });
+    unreadBodies.follow(request, response);
     arrivals.add(() => {
       const wasOver = isOver;
       app(request, response);

@@ -3,6 +3,7 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import type { Express } from 'express';
 import { toErrorEnvelope } from '../common/errors/error-envelope.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
+import { unreadBodies } from '../common/http/unread-body.js';
 import { AppConfig } from '../config/environment.js';
 
 const METRICS = /^\/(?:metrics|health\/(?:live|ready))\/?(?:\?|$)/i;
@@ -20,6 +21,7 @@ export async function listenForMetrics(app: NestExpressApplication): Promise<Ser
   const handle: Express = app.getHttpAdapter().getInstance();
   const offered = DOCS === 'metrics_port' ? METRICS_AND_DOCS : METRICS;
   const server = createServer((request, response) => {
+    unreadBodies.follow(request, response);
     if (offered.test(request.url ?? '')) return void handle(request, response);
     const error = new GatewayError('not_found', { message: 'There is nothing at this address.' });
     response.writeHead(error.status, { 'content-type': 'application/json; charset=utf-8', connection: 'close' });

@@ -13,8 +13,7 @@ const NEXT = 'GET /next HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n';
 async function startServer(limits: typeof LIMITS): Promise<{ readonly port: number; close(): void }> {
   const unread = new UnreadBodies(limits);
   const answer: RequestListener = (request, response) => {
-    unread.begin(request);
-    response.on('close', () => unread.limit(request));
+    unread.follow(request, response);
     response.writeHead(401, { 'content-length': 2 }).end('no');
   };
   const server = createServer(answer);

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -25,9 +25,11 @@ export class UnreadBodies {
 
   constructor(private readonly limits = { maxBytes: MAX_BYTES, maxMs: MAX_MS }) {}
 
-  /** Call it when a request begins: what came before it on the connection is over. */
-  begin({ socket }: IncomingMessage): void {
-    if (this.#watched.size > 0) this.#watched.delete(socket);
+  /** Call it with each request of a server. What came before on the connection is over. */
+  follow(request: IncomingMessage, response: ServerResponse): void {
+    if (this.#watched.size > 0) this.#watched.delete(request.socket);
+    // What is left of the body, Node would receive without end to keep the connection.
+    response.on('close', () => this.limit(request));
   }
 
   /** Call it when the rest of the body is not read. */
