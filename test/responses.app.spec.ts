@@ -185,7 +185,9 @@ describe('a response', () => {
   it.each([
     [{ model: 'm', input: 'x' }, 'max_output_tokens'],
     [{ model: 'm', input: 'x', max_output_tokens: 9, tools: [{ type: 'web_search' }] }, 'tools'],
-    [{ model: 'm', input: 'x', max_output_tokens: 9, previous_response_id: 'resp_0' }, 'input'],
+    [{ model: 'm', input: 'x', max_output_tokens: 9, previous_response_id: 'resp_0' }, 'previous_response_id'],
+    [{ model: 'm', input: 'x', max_output_tokens: 9, conversation: 'conv_0' }, 'conversation'],
+    [{ model: 'm', input: [{ type: 'item_reference', id: 'msg_0' }], max_output_tokens: 9 }, 'input'],
     [{ model: 'm', input: 'x', max_output_tokens: 9, background: true }, 'background'],
   ])('is refused under a usage limit when it has no bound: %j', async (body, param) => {
     await gateway.limit({ conditions: [{ key: 'endpoint', value: 'responses' }], type: 'tokens', credit_limit: 1e6 });

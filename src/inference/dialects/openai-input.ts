@@ -59,6 +59,8 @@ export interface OpenaiInput {
   readonly bound: number | undefined;
   /** The member that asks for work without a bound. */
   readonly unbounded: string | undefined;
+  /** The member by which the provider adds input that it keeps. */
+  readonly kept: string | undefined;
 }
 
 /** Reads what bounds the input of a request in the forms of OpenAI's API. */
@@ -73,13 +75,14 @@ export function readOpenaiInput(
   let imageBytes = 0;
   let hasTools = false;
   let isUnseen = false;
+  let kept: string | undefined;
   const reasoning = new EarlierReasoning();
   let unbounded: string | undefined;
   const isWhole = walkFields(json, (field) => {
     const { name, member, depth } = field;
     if (depth === 1 && !field.isNull) {
       if (unboundedMembers.has(name)) unbounded ??= name;
-      isUnseen ||= unseen.has(name);
+      if (unseen.has(name)) kept ??= name;
     }
     hasTools ||= TOOLS.has(name);
     if (isProvidersTool(field)) unbounded ??= 'tools';
@@ -92,9 +95,9 @@ export function readOpenaiInput(
       imageBytes += field.bytes;
     }
   });
-  isUnseen ||= !isWhole || reasoning.isUnseen;
+  isUnseen ||= !isWhole || kept !== undefined || reasoning.isUnseen;
   const facts = { images: Math.max(named, taken), imageBytes, hasTools, isUnseen, savedTokens };
-  return { bound: inputBound(json, facts, IMAGE_TOKENS, knownModel), unbounded };
+  return { bound: inputBound(json, facts, IMAGE_TOKENS, knownModel), unbounded, kept };
 }
 
 function isProvidersTool(field: JsonField): boolean {

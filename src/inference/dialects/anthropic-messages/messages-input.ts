@@ -19,6 +19,8 @@ export interface MessagesInput {
   readonly bound: number | undefined;
   /** The field that asks for work without a bound. */
   readonly unbounded: string | undefined;
+  /** The member by which the provider adds input that it keeps. */
+  readonly kept: string | undefined;
   /** Whether the request writes to the cache of the provider. */
   readonly writesCache: boolean;
 }
@@ -29,6 +31,7 @@ export function readMessagesInput(json: Buffer, knownModel: ModelFacts | undefin
   let images = 0;
   let hasTools = false;
   let isUnseen = false;
+  let kept: string | undefined;
   let writesCache = false;
   let unbounded: string | undefined;
   const isWhole = walkFields(json, (field) => {
@@ -36,6 +39,7 @@ export function readMessagesInput(json: Buffer, knownModel: ModelFacts | undefin
     if (field.name === 'type' && field.text === 'image') images += 1;
     hasTools ||= field.name === 'tools';
     isUnseen ||= isOutside(field);
+    kept ??= keptBy(field);
     writesCache ||= field.name === 'cache_control';
     if (CONVERSATION.has(field.member) && SOURCE.has(field.name)) sources.add(field);
   });
@@ -44,9 +48,9 @@ export function readMessagesInput(json: Buffer, knownModel: ModelFacts | undefin
     images: Math.max(images, found.count),
     imageBytes: found.bytes,
     hasTools,
-    isUnseen: isUnseen || !isWhole,
+    isUnseen: isUnseen || kept !== undefined || !isWhole,
   };
-  return { bound: inputBound(json, facts, IMAGE_TOKENS, knownModel), unbounded, writesCache };
+  return { bound: inputBound(json, facts, IMAGE_TOKENS, knownModel), unbounded, kept, writesCache };
 }
 
 function unboundedBy(field: JsonField): string | undefined {
@@ -57,11 +61,14 @@ function unboundedBy(field: JsonField): string | undefined {
   return member === 'context_management' && SUMMARY.test(field.text ?? '') ? member : undefined;
 }
 
+/** Files that code of the model finds. */
+function keptBy({ name, depth, isNull }: JsonField): string | undefined {
+  return depth === 1 && name === 'container' && !isNull ? name : undefined;
+}
+
 /** Content at another address or with the provider, or in which a page may be more tokens than it has bytes. */
 function isOutside(field: JsonField): boolean {
   const { name, member } = field;
-  // Files that code of the model finds.
-  if (name === member) return name === 'container';
   // Elsewhere, such as in the schema of a tool, it is text.
   if (!CONVERSATION.has(member)) return false;
   if (name === 'file_id') return true;

@@ -130,7 +130,7 @@ describe('the bound of messages', () => {
     ['"tools":[{"type":"custom"},{"type":"mcp_toolset"}]', 'tools'],
     ['"mcp_servers":[]', 'mcp_servers'],
     ['"context_management":{"edits":[{"type":"compact_20260112"}]}', 'context_management'],
-    ['"container":"container_1"', 'messages'],
+    ['"container":"container_1"', 'container'],
     ['"system":[{"source":{"type":"url","url":"https://a.example/1.pdf"}}]', 'messages'],
     ['"system":[{"source":{"media_type":"application\\/pdf"}}]', 'messages'],
     ['"system":[{"source":{"type":"file","file\\u005fid":"f"}}]', 'messages'],
@@ -143,7 +143,7 @@ describe('the bound of messages', () => {
     ['a text', { role: 'user', content: '"type":"web_search_x", "mcp_servers": 1' }],
     [
       'a tool of the caller',
-      { mcp_servers: null, tools: [{ type: 'bash_20250124' }, { type: 'custom' }, { name: 'x' }] },
+      { mcp_servers: null, container: null, tools: [{ type: 'bash_20250124' }, { type: 'custom' }, { name: 'x' }] },
     ],
     ['an argument of a tool', { tools: [{ input_schema: { properties: { container: {}, file_id: {} } } }] }],
   ])('does not take %s for a tool of the provider or a file', (_what, more) => {

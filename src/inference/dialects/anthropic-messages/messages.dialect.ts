@@ -69,12 +69,12 @@ function headersOf(headers: IncomingHttpHeaders): Readonly<Record<string, string
 }
 
 function estimate({ facts, bytes, knownModel }: InferenceCall<MessagesFacts>): UsageEstimate {
-  const { bound: input, unbounded, writesCache } = readMessagesInput(bytes, knownModel);
+  const { bound: input, unbounded, kept, writesCache } = readMessagesInput(bytes, knownModel);
   const written: Counts = writesCache ? { cache_write_5m: 0, cache_write_1h: 0 } : {};
   return {
     unit: 'output',
     counts: { input: input ?? 0, cache_read: 0, ...written, output: facts.outputCap },
-    unbounded: unbounded ?? (input === undefined ? 'messages' : undefined),
+    unbounded: unbounded ?? (input === undefined ? (kept ?? 'messages') : undefined),
   };
 }
 

@@ -49,12 +49,17 @@ describe('the bound of a call of Converse', () => {
   });
 
   it.each([
-    ['a document', [{ document: { format: 'pdf', name: 'a', source: { bytes: 'AA' } } }], {}],
-    ['an image in a bucket', [{ image: { format: 'png', source: { s3Location: { uri: 's3://a/b' } } } }], {}],
-    ['variables of a prompt', [], { promptVariables: { a: { text: 'b' } } }],
-  ])('is the window of the model with %s, and unknown without one', (_what, content, more) => {
+    ['a document', [{ document: { format: 'pdf', name: 'a', source: { bytes: 'AA' } } }], {}, 'messages'],
+    [
+      'an image in a bucket',
+      [{ image: { format: 'png', source: { s3Location: { uri: 's3://a/b' } } } }],
+      {},
+      'messages',
+    ],
+    ['variables of a prompt', [], { promptVariables: { a: { text: 'b' } } }, 'promptVariables'],
+  ])('is the window of the model with %s, and unknown without one', (_what, content, more, field) => {
     expect(converse(content, more, KNOWN).counts.input).toBe(200_000);
-    expect(converse(content, more).unbounded).toBe('messages');
+    expect(converse(content, more).unbounded).toBe(field);
   });
 
   it.each([

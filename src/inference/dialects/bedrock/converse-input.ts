@@ -17,6 +17,8 @@ export interface ConverseInput {
   readonly bound: number | undefined;
   /** The field that asks for work without a bound. */
   readonly unbounded: string | undefined;
+  /** The member by which the provider adds input that it keeps. */
+  readonly kept: string | undefined;
   /** Whether the request writes to a cache. */
   readonly writesCache: boolean;
 }
@@ -28,6 +30,7 @@ export function readConverseInput(json: Buffer, knownModel: ModelFacts | undefin
   let imageBytes = 0;
   let hasTools = false;
   let isUnseen = false;
+  let kept: string | undefined;
   let writesCache = false;
   let unbounded: string | undefined;
   const isWhole = walkFields(json, (field) => {
@@ -37,14 +40,14 @@ export function readConverseInput(json: Buffer, knownModel: ModelFacts | undefin
     writesCache ||= name === 'cachepoint';
     hasTools ||= name === 'toolconfig';
     // The prompt and its variables are with the provider.
-    isUnseen ||= depth === 1 && name === 'promptvariables' && !field.isNull;
+    if (depth === 1 && name === 'promptvariables' && !field.isNull) kept = 'promptVariables';
     if (!CONVERSATION.has(member)) return;
     isUnseen ||= UNSEEN.has(name);
     if (name === 'image') images += 1;
     if (isOfImage(path, depth)) imageBytes += field.bytes;
   });
-  const facts = { images, imageBytes, hasTools, isUnseen: isUnseen || !isWhole };
-  return { bound: inputBound(json, facts, IMAGE_TOKENS, knownModel), unbounded, writesCache };
+  const facts = { images, imageBytes, hasTools, isUnseen: isUnseen || kept !== undefined || !isWhole };
+  return { bound: inputBound(json, facts, IMAGE_TOKENS, knownModel), unbounded, kept, writesCache };
 }
 
 /** Searches, code and more that run at AWS. */

@@ -70,7 +70,7 @@ export function bedrockHeaders(headers: IncomingHttpHeaders): Readonly<Record<st
 const PROMPT = /^arn:[^/]+:prompt\//;
 
 function estimate({ facts, bytes, knownModel }: InferenceCall): UsageEstimate {
-  const { bound: input, unbounded, writesCache } = readConverseInput(bytes, knownModel);
+  const { bound: input, unbounded, kept, writesCache } = readConverseInput(bytes, knownModel);
   const written: Counts = writesCache ? { cache_write_5m: 0, cache_write_1h: 0 } : {};
   const output = outputBound(facts.outputCap, 1, knownModel);
   return {
@@ -81,7 +81,7 @@ function estimate({ facts, bytes, knownModel }: InferenceCall): UsageEstimate {
 
   function unboundedField(): string | undefined {
     if (PROMPT.test(facts.model)) return 'modelId';
-    if (input === undefined) return 'messages';
+    if (input === undefined) return kept ?? 'messages';
     return output === undefined ? 'inferenceConfig.maxTokens' : undefined;
   }
 }

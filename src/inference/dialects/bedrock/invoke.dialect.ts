@@ -76,7 +76,7 @@ function chunkOf(payload: Buffer): string | undefined {
 
 function estimate({ facts, bytes, knownModel }: InferenceCall): UsageEstimate {
   const family = familyOf(facts.model);
-  const { bound, unbounded, writesCache } =
+  const { bound, unbounded, kept, writesCache } =
     family?.isMessages === true ? readMessagesInput(bytes, knownModel) : readPlainInput(bytes, knownModel);
   const written: Counts = writesCache ? { cache_write_5m: 0, cache_write_1h: 0 } : {};
   const isWriter = family === undefined || family.caps.length > 0;
@@ -89,7 +89,7 @@ function estimate({ facts, bytes, knownModel }: InferenceCall): UsageEstimate {
 
   function unboundedField(): string | undefined {
     if (draws(facts.model)) return 'modelId';
-    if (bound === undefined) return 'body';
+    if (bound === undefined) return kept ?? 'body';
     return output === undefined ? (family?.caps[0]?.join('.') ?? 'modelId') : undefined;
   }
 }
@@ -102,5 +102,5 @@ function readPlainInput(bytes: Buffer, knownModel: ModelFacts | undefined): Retu
     hasTools ||= name === 'tools' || name === 'toolconfig';
   });
   const facts = { images: 0, imageBytes: 0, hasTools, isUnseen: isUnseen || !isWhole };
-  return { bound: inputBound(bytes, facts, 0, knownModel), unbounded: undefined, writesCache: false };
+  return { bound: inputBound(bytes, facts, 0, knownModel), unbounded: undefined, kept: undefined, writesCache: false };
 }

@@ -29,6 +29,8 @@ export interface GeminiInput {
   readonly bound: number | undefined;
   /** The field that asks for work without a bound. */
   readonly unbounded: string | undefined;
+  /** The member by which the provider adds input that it keeps. */
+  readonly kept: string | undefined;
 }
 
 /** Reads what bounds the input of a request. Source: https://ai.google.dev/api/generate-content, read 2026-11-28. */
@@ -38,6 +40,7 @@ export function readGeminiInput(json: Buffer, knownModel: ModelFacts | undefined
   let imageBytes = 0;
   let hasTools = false;
   let isUnseen = false;
+  let kept: string | undefined;
   let unbounded: string | undefined;
   const isWhole = walkFields(json, (field) => {
     const { name, member, depth } = field;
@@ -46,7 +49,7 @@ export function readGeminiInput(json: Buffer, knownModel: ModelFacts | undefined
       hasTools = true;
       if (depth === DEPTH_OF_TOOL && !field.isNull && !CALLERS_TOOLS.has(name)) unbounded ??= 'tools';
     }
-    isUnseen ||= depth === 1 && KEPT.has(name) && !field.isNull;
+    if (depth === 1 && KEPT.has(name) && !field.isNull) kept = 'cachedContent';
     if (!CONVERSATION.has(member)) return;
     isUnseen ||= ELSEWHERE.has(name) && !field.isNull;
     if (INLINE.has(name)) images += 1;
@@ -54,8 +57,8 @@ export function readGeminiInput(json: Buffer, knownModel: ModelFacts | undefined
     isUnseen ||= MIME.has(name) && field.text?.startsWith('image/') !== true;
     if (isData(field, path)) imageBytes += field.bytes;
   });
-  const facts = { images, imageBytes, hasTools, isUnseen: isUnseen || !isWhole };
-  return { bound: inputBound(json, facts, IMAGE_TOKENS, knownModel), unbounded };
+  const facts = { images, imageBytes, hasTools, isUnseen: isUnseen || kept !== undefined || !isWhole };
+  return { bound: inputBound(json, facts, IMAGE_TOKENS, knownModel), unbounded, kept };
 }
 
 /** `{"contents": [{"parts": [{"inlineData": {"mimeType": "image/png", "data": "…"}}]}]}` */

@@ -32,7 +32,7 @@ describe('the bound of a call of Gemini', () => {
 
   it.each([
     [partsOf({ inlineData: { mimeType: 'audio/wav', data: 'AA' } }), 'contents'],
-    [{ cachedContent: 'cachedContents/1' }, 'contents'],
+    [{ cachedContent: 'cachedContents/1' }, 'cachedContent'],
     [{ tools: [{ functionDeclarations: [] }, { codeExecution: {} }] }, 'tools'],
     [{ generationConfig: { maxOutputTokens: null } }, 'generationConfig.maxOutputTokens'],
   ])('is unknown for %j', (body, field) => {

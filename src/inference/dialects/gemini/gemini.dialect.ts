@@ -66,7 +66,7 @@ function modesOf(members: JsonObject): readonly PriceMode[] {
 }
 
 function estimate({ facts, bytes, knownModel }: InferenceCall<GeminiFacts>): UsageEstimate {
-  const { bound: input, unbounded } = readGeminiInput(bytes, knownModel);
+  const { bound: input, unbounded, kept } = readGeminiInput(bytes, knownModel);
   const output = outputBound(facts.outputCap, facts.candidates, knownModel);
   return {
     unit: 'output',
@@ -75,7 +75,7 @@ function estimate({ facts, bytes, knownModel }: InferenceCall<GeminiFacts>): Usa
   };
 
   function unboundedField(): string | undefined {
-    if (input === undefined) return 'contents';
+    if (input === undefined) return kept ?? 'contents';
     return output === undefined ? 'generationConfig.maxOutputTokens' : undefined;
   }
 }

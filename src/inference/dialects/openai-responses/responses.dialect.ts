@@ -89,7 +89,7 @@ export const openaiTokenCount: RelayedRequest = {
 };
 
 function estimate({ facts, bytes, knownModel, savedTokens }: InferenceCall<ResponsesFacts>): UsageEstimate {
-  const { bound: input, unbounded } = readOpenaiInput(bytes, BOUND_MEMBERS, knownModel, savedTokens);
+  const { bound: input, unbounded, kept } = readOpenaiInput(bytes, BOUND_MEMBERS, knownModel, savedTokens);
   const output = outputBound(facts.outputCap, 1, knownModel);
   return {
     unit: 'output',
@@ -99,7 +99,7 @@ function estimate({ facts, bytes, knownModel, savedTokens }: InferenceCall<Respo
 
   function unboundedField(): string | undefined {
     if (facts.isInBackground) return 'background';
-    if (input === undefined) return 'input';
+    if (input === undefined) return kept ?? 'input';
     return output === undefined ? 'max_output_tokens' : undefined;
   }
 }
