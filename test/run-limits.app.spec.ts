@@ -1,5 +1,6 @@
 // Runs are reserved by their caps or by the size of their model, and settled once by their usage.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { readArray } from '../src/common/json/read.js';
 import { ProviderJob } from '../src/gateway/deferred/provider-job.entity.js';
 import { eventually } from './support/eventually.js';
 import { json, silence } from './support/fake-provider.js';
@@ -262,6 +263,69 @@ describe('a run that a caller goes on with', () => {
     await settled();
     expect(await usage(policy)).toEqual([[USED_NANO / NANO, 0]]);
     expect(await gateway.books.ledger(1)).toHaveLength(1);
+  });
+
+  it('gives back what was reserved for outputs that the provider refuses', async () => {
+    const policy = await limit(2 * KNOWN_NANO);
+    await begin();
+    account.change('run_1', REQUIRES);
+    account.replyToPost = () => json({ error: { message: 'no such call' } }, 400);
+    for (let times = 0; times < 2; times += 1) {
+      expect((await submit()).status).toBe(400);
+      expect(await usage(policy)).toEqual([[0, KNOWN_NANO / NANO]]);
+    }
+    account.replyToPost = (run) => json(run);
+    expect((await submit()).status).toBe(200);
+    expect(await usage(policy)).toEqual([[0, (2 * KNOWN_NANO) / NANO]]);
+    account.change('run_1', { status: 'completed', usage: USED });
+    await settled();
+    expect(await usage(policy)).toEqual([[USED_NANO / NANO, 0]]);
+    expect(await gateway.books.ledger(1)).toHaveLength(1);
+  });
+
+  it('keeps what was reserved for outputs whose answer is not known', async () => {
+    const policy = await limit(2 * KNOWN_NANO);
+    await begin();
+    account.change('run_1', REQUIRES);
+    account.replyToPost = () => silence;
+    expect((await submit()).status).toBe(504);
+    expect(await usage(policy)).toEqual([[0, (2 * KNOWN_NANO) / NANO]]);
+  });
+
+  it('keeps what was reserved for outputs that were taken while others were refused', async () => {
+    const policy = await limit(4 * KNOWN_NANO);
+    await begin();
+    account.change('run_1', REQUIRES);
+    let taken = 0;
+    account.replyToPost = (run) => (response, call) => {
+      taken += 1;
+      const reply = taken === 1 ? json(run) : json({ error: { message: 'it goes on already' } }, 400);
+      setTimeout(() => reply(response, call), 100);
+    };
+    const answers = await Promise.all([submit(), submit(), submit()]);
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 400, 400]);
+    const [[, reserved = 0] = []] = readArray(await usage(policy), 'usage').map((row) =>
+      readArray(row, 'row').map(Number),
+    );
+    expect(reserved).toBeGreaterThanOrEqual((2 * KNOWN_NANO) / NANO);
+    account.change('run_1', { status: 'completed', usage: USED });
+    await settled();
+    expect(await usage(policy)).toEqual([[USED_NANO / NANO, 0]]);
+  });
+
+  it('gives back all of it where no limit was there when it began', async () => {
+    await begin();
+    account.change('run_1', REQUIRES);
+    const policy = await limit(2 * KNOWN_NANO);
+    account.replyToPost = () => json({ error: { message: 'no such call' } }, 400);
+    expect((await submit()).status).toBe(400);
+    expect(await usage(policy)).toEqual([]);
+    account.replyToPost = (run) => json(run);
+    expect((await submit()).status).toBe(200);
+    expect(await usage(policy)).toEqual([[0, KNOWN_NANO / NANO]]);
+    account.change('run_1', { status: 'completed', usage: USED });
+    await settled();
+    expect(await usage(policy)).toEqual([[USED_NANO / NANO, 0]]);
   });
 
   it('needs nothing more where it has caps, and is settled by the stream of its last step', async () => {

@@ -14,6 +14,7 @@ import {
   type LimitChange,
   type Reservation,
   type ReserveOutcome,
+  type Retraction,
   type Settlement,
   StoreUnavailableError,
   type Transaction,
@@ -21,6 +22,7 @@ import {
   type UsageStore,
 } from './usage-store.types.js';
 import { LedgerWriter } from './ledger-writer.js';
+import { tokensOf, toQuantitiesJson } from './units.js';
 import { type Admission, asRecord, assertCountable, isAdmission, type UsageWork } from './usage-work.js';
 import { type QueuedWork, WorkQueue } from './work-queue.js';
 import { ReservationRollbacks } from './reservation-rollbacks.js';
@@ -97,6 +99,12 @@ export class PostgresUsageStore implements UsageStore {
   async extend(extension: Extension): Promise<ExtendOutcome> {
     assertCountable(extension.bound);
     return this.admit({ kind: 'extend', id: extension.reservation.id, extension });
+  }
+
+  async retract({ id, bound, to }: Retraction): Promise<void> {
+    const before = [to.costNano, tokensOf(to.quantities), JSON.stringify(toQuantitiesJson(to.quantities))];
+    const parameters = [id, bound.costNano, tokensOf(bound.quantities), ...before];
+    await this.dataSource.query('SELECT usage_retract($1, $2, $3, $4, $5, $6)', parameters);
   }
 
   async settle(settlement: Settlement): Promise<void> {

@@ -404,6 +404,34 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.bucket(charge)).toMatchObject({ used: 0n, reserved: 95n });
     });
 
+    it('is taken back where it was for nothing, once however often that is sent', async () => {
+      const [money, tokens] = [chargeOf(), chargeOf({ unit: 'tokens', limit: 1_000n })];
+      const [before, after] = [cost(10n, 100n), cost(60n, 900n)];
+      const reservation = await admit([money, tokens], { bound: before });
+      await extend(reservation, after);
+      for (let times = 0; times < 2; times += 1) {
+        await tested.store.retract({ id: reservation.id, bound: after, to: before });
+        expect(await tested.bucket(money)).toMatchObject({ used: 0n, reserved: 10n });
+        expect(await tested.bucket(tokens)).toMatchObject({ used: 0n, reserved: 100n });
+      }
+      expect(await tested.store.reap(new Date(reservation.at.getTime() + 120_001))).toBe(1);
+      expect(await tested.bucket(money)).toMatchObject({ used: 10n, reserved: 0n });
+      expect(await tested.ledger()).toMatchObject([{ costNano: 10n, source: 'presumed' }]);
+    });
+
+    it('is not taken back where another one followed, or the reservation is over', async () => {
+      const charge = chargeOf();
+      const [longer, settled] = [
+        await admit([charge], { bound: cost(10n) }),
+        await admit([charge], { bound: cost(10n) }),
+      ];
+      for (const bound of [cost(20n), cost(30n)]) await extend(longer, bound);
+      await extend(settled, cost(20n));
+      await tested.store.settle(settlementOf(settled, { figures: cost(15n) }));
+      for (const { id } of [longer, settled]) await tested.store.retract({ id, bound: cost(20n), to: cost(10n) });
+      expect(await tested.bucket(charge)).toMatchObject({ used: 15n, reserved: 30n });
+    });
+
     it('refuses an extension to a bound that cannot be counted', async () => {
       const reservation = await admit([chargeOf()]);
       await expect(extend(reservation, cost(10n ** 16n))).rejects.toThrow(RangeError);

@@ -91,10 +91,20 @@ export interface Reservation {
 export interface Extension {
   /** As it was admitted, or as it was extended before. */
   readonly reservation: Reservation;
-  /** The new total. What is reserved is never lowered: settle gives the rest back. */
+  /** The new total. What is reserved is not lowered by it: settle gives the rest back. */
   readonly bound: UsageFigures;
   /** The new end of the lease, if it is later than the one before. */
   readonly expiresAt: Date;
+}
+
+/** Of an extension, once it is known that it was for nothing. */
+export interface Retraction {
+  /** Of the reservation. */
+  readonly id: string;
+  /** The total that the extension has brought. */
+  readonly bound: UsageFigures;
+  /** The total before it. */
+  readonly to: UsageFigures;
 }
 
 export interface BucketState extends BucketKey {
@@ -146,6 +156,11 @@ export interface UsageStore {
    * @throws StoreUnavailableError
    */
   extend(extension: Extension): Promise<ExtendOutcome>;
+  /**
+   * Gives back what an extension has reserved. Where the reservation holds another total, since it was extended further or is not open
+   * any more, nothing changes.
+   */
+  retract(retraction: Retraction): Promise<void>;
   /**
    * Moves the reservation to the true amount, in the windows that admitted it; corrects an amount that was presumed.
    * Kept until it is written, like `release`: callers need not wait for it.

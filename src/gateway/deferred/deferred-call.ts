@@ -1,6 +1,7 @@
 import type { AttemptObserver, UpstreamAttempt } from '../../upstream/upstream.types.js';
 import type { Reservation } from '../../usage/usage-store.types.js';
 import type { DeferredMeter } from './deferred-meter.js';
+import type { JobPart } from './provider-job.entity.js';
 import type { MeteredJob, NewJob } from './provider-job.store.js';
 import { type AttemptResult, outcomeOfAttempt } from '../call-cost.js';
 
@@ -15,6 +16,8 @@ export class DeferredCall implements AttemptObserver {
     readonly job: MeteredJob,
     /** undefined: the job was known before. */
     readonly made: MadeJob | undefined,
+    /** Of a job that was known before; undefined: the request needs nothing more. */
+    readonly raised?: RaisedPart,
   ) {}
 
   after(attempt: UpstreamAttempt): void {
@@ -25,6 +28,12 @@ export class DeferredCall implements AttemptObserver {
   get result(): AttemptResult {
     return this.#result;
   }
+}
+
+/** The part of a job for which more was reserved, so that the job can go on. */
+export interface RaisedPart {
+  readonly before: JobPart;
+  readonly after: JobPart;
 }
 
 /** A job that is new to the gateway. */

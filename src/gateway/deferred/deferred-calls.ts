@@ -14,10 +14,10 @@ import type { ProviderContext } from '../provider-context.decorator.js';
 import { Isolation } from '../relay/isolation.js';
 import { isRecordable } from '../relay/object-ids.js';
 import { dimensionsOf, factsOf } from '../usage-meter.js';
-import { DeferredCall, type MadeJob } from './deferred-call.js';
+import { DeferredCall, type MadeJob, type RaisedPart } from './deferred-call.js';
 import type { DeferredMeter, JobPlan, JobRequest } from './deferred-meter.js';
 import { JobAdmission, type PlannedPart } from './job-admission.js';
-import { figuresJson, type JobPart } from './provider-job.entity.js';
+import { figuresJson, figuresOf, type JobPart } from './provider-job.entity.js';
 import { type MeteredJob, type NewJob, ProviderJobStore } from './provider-job.store.js';
 
 const NO_PLAN: JobPlan = { parts: [] };
@@ -65,12 +65,13 @@ export class DeferredCalls {
     const job = await this.jobs.named(this.isolation.ownershipOf(context), meter.kind, upstreamId);
     if (job !== null && job.charges !== null) return undefined;
     let request: JobRequest = { params, body: {} };
+    let raised: RaisedPart | undefined;
     if (await this.admission.isLimited(context, meter)) {
       const [body = {}] = await meter.read(context, { upstreamId, traits: {} });
       request = { params, body };
-      if (job !== null) await this.reserveMore(context, meter, request, job);
+      if (job !== null) raised = await this.reserveMore(context, meter, request, job);
     }
-    return job === null ? this.begin(context, meter, request) : new DeferredCall(meter, job, undefined);
+    return job === null ? this.begin(context, meter, request) : new DeferredCall(meter, job, undefined, raised);
   }
 
   /** An event of its answer names the job, before the answer is over. */
@@ -93,14 +94,16 @@ export class DeferredCalls {
   }
 
   /** @param error that the caller gets */
-  async failed({ result, made }: DeferredCall, error: unknown): Promise<void> {
-    if (made === undefined) return;
+  async failed({ result, job, made, raised }: DeferredCall, error: unknown): Promise<void> {
+    const isFree = result === 'free' || (result === 'answered' && isProvidersError(error));
     try {
-      if (result === 'nothing_sent') await this.drop(made);
-      else if (result === 'free' || (result === 'answered' && isProvidersError(error))) await this.settleFree(made);
+      if (made === undefined) {
+        if (raised !== undefined && (isFree || result === 'nothing_sent')) await this.takeBack(job, raised);
+      } else if (result === 'nothing_sent') await this.drop(made);
+      else if (isFree) await this.settleFree(made);
       else await this.extend(made);
     } catch (defect) {
-      this.warn(made.job, defect);
+      this.warn(job, defect);
     }
   }
 
@@ -110,21 +113,41 @@ export class DeferredCalls {
     meter: DeferredMeter,
     request: JobRequest,
     job: MeteredJob,
-  ): Promise<void> {
-    const [part] = job.parts;
-    if (part === undefined) return;
-    const plan = part.isReserved ? await meter.stepOf?.(context, request) : await meter.planOf(context, request);
-    if (plan === undefined) return;
+  ): Promise<RaisedPart | undefined> {
+    const [before] = job.parts;
+    if (before === undefined) return undefined;
+    const plan = before.isReserved ? await meter.stepOf?.(context, request) : await meter.planOf(context, request);
+    if (plan === undefined) return undefined;
     const [planned] = await this.admission.partsOf(context, meter, plan, job.at);
-    if (planned === undefined) return;
-    if (part.isReserved) {
-      await this.jobs.changeParts(job, [await this.admission.raise(context, job, part, planned)]);
-      return;
-    }
-    const leaseMs = Math.max(job.endsAt.getTime() - this.clock.now().getTime(), 0);
-    const own = { ...planned, reservation: { ...planned.reservation, id: part.id, leaseMs } };
+    if (planned === undefined) return undefined;
+    const after = before.isReserved
+      ? await this.admission.raise(context, job, before, planned)
+      : await this.reserveWhole(context, job, before, planned);
+    if (await this.jobs.changeParts(job, [after])) return { before, after };
+    // Another request goes on with the job at the same time: this one may use as much besides. Or the job is charged by now.
+    const now = await this.jobs.get(job.id);
+    return now === null || now.charges !== null ? undefined : this.reserveMore(context, meter, request, now);
+  }
+
+  /** What a job may use that began without a limit. */
+  private async reserveWhole(
+    context: ProviderContext,
+    { endsAt }: MeteredJob,
+    { id }: JobPart,
+    planned: PlannedPart,
+  ): Promise<JobPart> {
+    const leaseMs = Math.max(endsAt.getTime() - this.clock.now().getTime(), 0);
+    const own = { ...planned, reservation: { ...planned.reservation, id, leaseMs } };
     await this.admission.reserve(context, [own]);
-    await this.jobs.changeParts(job, [partOf(own)]);
+    return partOf(own);
+  }
+
+  /** The provider refused to go on with the job. Where more was reserved meanwhile, all of it stays until the job is over. */
+  private async takeBack(job: MeteredJob, { before, after }: RaisedPart): Promise<void> {
+    if (!(await this.jobs.changeParts({ id: job.id, parts: [after] }, [before]))) return;
+    if (before.isReserved)
+      await this.store.retract({ id: before.id, bound: figuresOf(after.bound), to: figuresOf(before.bound) });
+    else await this.store.release(before.id, job.at);
   }
 
   private jobOf(
@@ -198,7 +221,7 @@ export class DeferredCalls {
     return new Date(this.clock.now().getTime() + ms);
   }
 
-  private warn({ id, kind, provider }: NewJob, error: unknown, upstreamId?: string): void {
+  private warn({ id, kind, provider }: MeteredJob, error: unknown, upstreamId?: string): void {
     const event = 'provider_job_not_recorded';
     this.logger.warn({ event, job_id: id, kind, provider, upstream_id: upstreamId, error: describeDefect(error) });
   }

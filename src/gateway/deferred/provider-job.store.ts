@@ -85,9 +85,11 @@ export class ProviderJobStore {
     return this.jobs.findOneBy({ id });
   }
 
-  /** What is reserved for a job that is not over. */
-  async changeParts({ id }: Pick<ProviderJob, 'id'>, parts: readonly JobPart[]): Promise<void> {
-    await this.jobs.query(CHANGE_PARTS, [id, toStorableJson(parts)]);
+  /** What is reserved for a job that is not charged yet. false: its parts are not those that were read. */
+  async changeParts({ id, parts }: Pick<ProviderJob, 'id' | 'parts'>, changed: readonly JobPart[]): Promise<boolean> {
+    const parameters = [id, toStorableJson(parts), toStorableJson(changed)];
+    const [, affected]: readonly [unknown, number] = await this.jobs.query(CHANGE_PARTS, parameters);
+    return affected > 0;
   }
 
   /** Jobs that are due, from now on this gateway's to look after, until the end of its lease. */
@@ -161,6 +163,7 @@ const HASTEN = `
   WHERE "organisation_id" = $4 AND "provider" = $5 AND "server" = $6 AND "kind" = $7 AND "upstream_id" = ANY ($8::text[])
     AND "next_check_at" > $1::timestamptz AND "claim_id" IS NULL`;
 
-const CHANGE_PARTS = `UPDATE "provider_jobs" SET "parts" = $2 WHERE "id" = $1 AND "charges" IS NULL`;
+const CHANGE_PARTS = `
+  UPDATE "provider_jobs" SET "parts" = $3 WHERE "id" = $1 AND "parts" = $2::jsonb AND "charges" IS NULL`;
 
 const DECIDE = `UPDATE "provider_jobs" SET "charges" = $2 WHERE "id" = $1 AND "charges" IS NULL`;

@@ -1,6 +1,6 @@
 import type { Clock } from '../../common/time/clock.js';
 import { NO_RATE } from '../prices/price.types.js';
-import { NO_QUANTITIES } from '../units.js';
+import { isCountable, NO_QUANTITIES, tokensOf } from '../units.js';
 import {
   type Adjustment,
   type BucketDeletion,
@@ -12,13 +12,13 @@ import {
   type LimitChange,
   type Reservation,
   type ReserveOutcome,
+  type Retraction,
   type Settlement,
   StoreUnavailableError,
   type UnlimitedUsage,
   type UsageStore,
 } from '../usage-store.types.js';
 import { amountOf, type AmountCharge, assertCountable, MAX_COUNT } from '../usage-work.js';
-import { isCountable } from '../units.js';
 
 export interface MemoryBucket {
   readonly charge: Charge;
@@ -120,6 +120,19 @@ export class MemoryUsageStore implements UsageStore {
     }));
     this.reservations.set(reservation.id, { ...longer, charges, reservation: { ...open.reservation, bound } });
     return this.admitted(reservation.charges);
+  }
+
+  async retract({ id, bound, to }: Retraction): Promise<void> {
+    const open = this.reservations.get(id);
+    if (open === undefined) return;
+    const { costNano, quantities } = open.reservation.bound;
+    if (costNano !== bound.costNano || tokensOf(quantities) !== tokensOf(bound.quantities)) return;
+    const charges = open.charges.map(({ charge, amount }) => {
+      const kept = amount === amountOf(bound, charge) ? amountOf(to, charge) : amount;
+      this.at(charge).reserved += kept - amount;
+      return { charge, amount: kept };
+    });
+    this.reservations.set(id, { ...open, charges, reservation: { ...open.reservation, bound: to } });
   }
 
   async settle({ reservation, ...settled }: Settlement): Promise<void> {
