@@ -151,7 +151,7 @@ describe('the overview', () => {
     const { id } = await admin.createKey({ name: 'ends soon', scopes: ['usage.read'], expires_at: soon });
     await admin.createKey({ name: 'ends late', scopes: ['usage.read'], expires_at: soon + 7 * 86_400 });
     expect(await attention(admin, 'key_expiring')).toEqual([
-      { kind: 'key_expiring', id, name: 'ends soon', detail: null, used_share: null, at: soon },
+      { kind: 'key_expiring', id, name: 'ends soon', detail: null, used_share: null, enforcement: null, at: soon },
     ]);
     const { client: reader } = await admin.createKey({ scopes: ['usage.read'] });
     expect(await attention(reader, 'key_expiring')).toEqual([]);
@@ -172,6 +172,7 @@ describe('the overview', () => {
         name: 'broken',
         detail: 'upstream_timeout',
         used_share: null,
+        enforcement: null,
         at: today / 1_000 + 1,
       },
     ]);
@@ -198,13 +199,32 @@ describe('the overview', () => {
     // From before the limit became monthly.
     await bucket(5, '1200000000', '2026-W48');
     await bucket(6, '1200000000', '2026-11-28+30');
-    const item = { id, name: 'Monthly', at: resets.getTime() / 1_000 };
+    const item = { id, name: 'Monthly', enforcement: 'strict', at: resets.getTime() / 1_000 };
     expect(await attention(admin, 'limit_near')).toEqual([
       { ...item, kind: 'limit_near', detail: 'user:2', used_share: 0.9 },
     ]);
     expect(await attention(admin, 'group_exhausted')).toMatchObject([{ ...item, detail: 'user:3', used_share: 1.2 }]);
     await admin.delete(`/v1/policies/usage-limits/${String(id)}`);
     expect(await attention(admin, 'group_exhausted')).toEqual([]);
+  });
+
+  it('names twenty groups of each kind, those of strict limits first', async () => {
+    const policy = { conditions: [{ key: 'model', value: '*' }], group_by: [{ key: 'metadata.user' }], type: 'cost' };
+    const limit = async (enforcement: string) => {
+      const fields = { ...policy, name: enforcement, enforcement, credit_limit: 1 };
+      return String((await admin.create('/v1/policies/usage-limits', fields))['id']);
+    };
+    const [monitor, strict] = [await limit('monitor'), await limit('strict')];
+    const group = (policyId: string, user: number, used: string): Promise<void> =>
+      addGroup(policyId, { valueKey: `user:${user}`, windowId: 'cum', used, resetsAt: undefined });
+    for (let user = 0; user < 41; user += 1) await group(monitor, user, '5000000000');
+    await group(strict, 1, '1000000000');
+    await group(strict, 2, '900000000');
+    const exhausted = await attention(admin, 'group_exhausted');
+    expect(exhausted).toHaveLength(20);
+    expect(exhausted.map(({ enforcement }) => enforcement).slice(0, 2)).toEqual(['strict', 'monitor']);
+    expect(await attention(admin, 'limit_near')).toMatchObject([{ name: 'strict', detail: 'user:2' }]);
+    for (const id of [monitor, strict]) await admin.delete(`/v1/policies/usage-limits/${id}`);
   });
 
   it('knows the running window of each kind of reset', async () => {

@@ -1,6 +1,6 @@
 import type { Principal, Tenant } from '../access/principal.js';
 import type { Scope } from '../access/scopes.js';
-import type { AttentionKind } from './overview.response.js';
+import type { AttentionKind, OverviewAttentionResponse } from './overview.response.js';
 
 /** Of each kind. */
 const MOST = 20;
@@ -16,6 +16,7 @@ export interface AttentionRow {
   readonly name: string;
   readonly detail: string | null;
   readonly used_share: number | null;
+  readonly enforcement: OverviewAttentionResponse['enforcement'];
   readonly at: Date | null;
 }
 
@@ -26,7 +27,7 @@ interface Source {
   readonly sql: string;
 }
 
-const NOTHING = 'NULL::double precision AS used_share';
+const NO_LIMIT = 'NULL::double precision AS used_share, NULL AS enforcement';
 const OWN = (table: string): string =>
   `${table}.organisation_id = $1 AND ($2::uuid IS NULL OR ${table}.workspace_id = $2)`;
 
@@ -38,19 +39,24 @@ const WINDOW = `CASE p.periodic_reset WHEN 'monthly' THEN to_char($3::timestampt
 const GROUPS: Source = {
   scope: 'policies.list',
   sql: `
-    SELECT CASE WHEN b.used >= b.credit_limit OR b.exhausted_at IS NOT NULL THEN 'group_exhausted' ELSE 'limit_near' END AS kind,
-      p.id, coalesce(p.name, p.slug) AS name, b.value_key AS detail,
-      CASE WHEN b.credit_limit > 0 THEN b.used / b.credit_limit::double precision ELSE 1 END AS used_share, b.resets_at AS at
-    FROM usage_buckets b JOIN usage_policies p ON p.id = b.policy_id AND p.organisation_id = b.organisation_id
-    WHERE ${OWN('p')} AND p.status = 'active' AND (b.used >= b.credit_limit * ${ALMOST} OR b.exhausted_at IS NOT NULL)
-      AND (b.resets_at > $3 OR b.resets_at IS NULL) AND b.window_id LIKE ${WINDOW}
-    ORDER BY 1, used_share DESC, b.id LIMIT ${MOST * 2}`,
+    SELECT kind, id, name, detail, used_share, enforcement, at FROM (
+      SELECT *, row_number() OVER (PARTITION BY kind ORDER BY enforcement DESC, used_share DESC, bucket_id) AS place FROM (
+        SELECT CASE WHEN b.used >= b.credit_limit OR b.exhausted_at IS NOT NULL THEN 'group_exhausted' ELSE 'limit_near' END AS kind,
+          p.id, coalesce(p.name, p.slug) AS name, b.value_key AS detail,
+          CASE WHEN b.credit_limit > 0 THEN b.used / b.credit_limit::double precision ELSE 1 END AS used_share, p.enforcement,
+          b.resets_at AS at, b.id AS bucket_id
+        FROM usage_buckets b JOIN usage_policies p ON p.id = b.policy_id AND p.organisation_id = b.organisation_id
+        WHERE ${OWN('p')} AND p.status = 'active' AND (b.used >= b.credit_limit * ${ALMOST} OR b.exhausted_at IS NOT NULL)
+          AND (b.resets_at > $3 OR b.resets_at IS NULL) AND b.window_id LIKE ${WINDOW}
+      ) AS groups
+    ) AS ranked
+    WHERE place <= ${MOST} ORDER BY kind, place`,
 };
 
 const REFERENCES: Source = {
   scope: 'secret_references.list',
   sql: `
-    SELECT 'reference_failing' AS kind, r.id, r.name, r.last_error AS detail, ${NOTHING}, r.last_resolved_at AS at
+    SELECT 'reference_failing' AS kind, r.id, r.name, r.last_error AS detail, ${NO_LIMIT}, r.last_resolved_at AS at
     FROM secret_references r
     WHERE r.organisation_id = $1 AND r.last_error IS NOT NULL AND $3::timestamptz IS NOT NULL
       AND ($2::uuid IS NULL OR r.allow_all_workspaces OR EXISTS (
@@ -61,7 +67,7 @@ const REFERENCES: Source = {
 const KEYS: Source = {
   scope: 'api_keys.list',
   sql: `
-    SELECT 'key_expiring' AS kind, k.id, k.name, NULL AS detail, ${NOTHING}, k.expires_at AS at
+    SELECT 'key_expiring' AS kind, k.id, k.name, NULL AS detail, ${NO_LIMIT}, k.expires_at AS at
     FROM api_keys k
     WHERE ${OWN('k')} AND k.expires_at > $3 AND k.expires_at < $3::timestamptz + interval '${KEY_DAYS} days'
     ORDER BY k.expires_at, k.id LIMIT ${MOST}`,
@@ -75,7 +81,7 @@ const RECENT = `
 const SERVERS: Source = {
   scope: 'logs.list',
   sql: `
-    SELECT 'server_failing' AS kind, NULL::uuid AS id, last.mcp_server AS name, last.error_code AS detail, ${NOTHING},
+    SELECT 'server_failing' AS kind, NULL::uuid AS id, last.mcp_server AS name, last.error_code AS detail, ${NO_LIMIT},
       last.created_at AS at
     FROM (
       SELECT DISTINCT ON (mcp_server) mcp_server, status, error_code, created_at FROM (${RECENT}) AS recent
@@ -88,7 +94,7 @@ const SERVERS: Source = {
 const MODELS: Source = {
   scope: 'logs.list',
   sql: `
-    SELECT 'model_without_price' AS kind, NULL::uuid AS id, recent.model AS name, count(*)::text AS detail, ${NOTHING},
+    SELECT 'model_without_price' AS kind, NULL::uuid AS id, recent.model AS name, count(*)::text AS detail, ${NO_LIMIT},
       max(recent.created_at) AS at
     FROM (${RECENT}) AS recent
     WHERE recent.error_code = 'price_unknown' AND recent.model IS NOT NULL

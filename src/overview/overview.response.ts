@@ -72,6 +72,9 @@ export class OverviewAttentionResponse {
   /** How much of the limit is used, from 0; null where there is no limit. */
   @ApiProperty({ format: 'double' })
   readonly used_share: number | null;
+  /** Whether the limit refuses calls (`strict`) or counts them only (`monitor`); null where there is no limit. */
+  @ApiProperty({ enum: ['strict', 'monitor'], nullable: true })
+  readonly enforcement: 'strict' | 'monitor' | null;
   /** Unix seconds: when the limit resets, the key ends or the call failed; null: never, or not known. */
   readonly at: number | null;
 }

@@ -136,6 +136,38 @@ export const features = [
     },
   },
   {
+    title: 'Nothing says that a limit refuses calls that only counts them, or that a limit without a cap is reached',
+    run: async ({ tabs, page: address, adminKey, ask, call, providerUrl }) => {
+      const config = { base_url: providerUrl };
+      await ask('/v1/virtual-keys', { name: 'Counted', slug: 'counted', provider: 'openai-compatible', config });
+      await ask('/v1/policies/usage-limits', {
+        name: 'Counts only',
+        conditions: [{ key: 'virtual_key', value: 'counted' }],
+        group_by: [{ key: 'virtual_key' }],
+        type: 'tokens',
+        credit_limit: 1,
+        enforcement: 'monitor',
+      });
+      assert.equal((await call(adminKey, { model: '@counted/costs-nothing' })).status, 200);
+      const page = await logIn(tabs, address, adminKey);
+      const item = page.getByRole('listitem').filter({ hasText: 'Counts only' }).filter({ hasText: 'used' });
+      await item.getByText('Limit exceeded').waitFor();
+      await item.getByRole('link').click();
+      await page.getByRole('link', { name: 'Counts only' }).click();
+      await page.getByRole('cell', { name: 'exceeded' }).waitFor({ timeout: 5_000 });
+
+      await page.goto(`${address}/limits`);
+      await page.getByRole('button', { name: 'New limit' }).click();
+      const report = page.waitForResponse((answer) => answer.url().includes('model=costs-nothing'));
+      await page.getByLabel('is', { exact: true }).fill('costs-nothing');
+      await report;
+      const shown = page.getByRole('region', { name: 'What this limit would do' });
+      await shown.getByRole('listitem').nth(1).waitFor({ state: 'detached', timeout: 5_000 });
+      await shown.getByText('What groups have used').waitFor({ timeout: 5_000 });
+      assert.equal(await shown.getByRole('meter').getAttribute('aria-valuenow'), '0');
+    },
+  },
+  {
     title:
       'A virtual key takes its key from a secret reference, whose test gives the reason, and which names its users',
     run: async ({ tabs, page: address, adminKey, ask }) => {

@@ -16,7 +16,7 @@ export const VIEWS = [
   view('limits', 'limits'),
   view('limit', 'limits/long-limit'),
   view('limit-reset', 'limits/used-limit', press('Archive')),
-  view('new-limit', 'limits', answered('New limit', /No such call|would have reached/)),
+  view('new-limit', 'limits', answered('New limit', /No such call|would have reached|What groups have used/)),
   view('keys', 'keys'),
   view('new-key', 'keys', press('New key')),
   view('made-key', 'keys', makeKey),

@@ -1079,6 +1079,10 @@ export type OverviewAttention = {
      */
     used_share: number | null;
     /**
+     * Whether the limit refuses calls (`strict`) or counts them only (`monitor`); null where there is no limit.
+     */
+    enforcement: 'strict' | 'monitor' | null;
+    /**
      * `group_exhausted`: a group has used up its limit. `limit_near`: a group has used 80 % or more. `reference_failing`: the last
      * read of a secret reference failed. `server_failing`: the last call of an MCP server got no answer. `model_without_price`:
      * calls were refused because there is no price. `key_expiring`: an API key ends within seven days.
@@ -2029,11 +2033,11 @@ export type CreateApiKeyRequest = {
      * Permissions; none that the caller lacks.
      */
     scopes: Array<Scope>;
-    name: string;
     /**
      * `user` keys stand for a person and need `user`. A person other than the caller takes the scope `identities.assert`.
      */
     type?: 'service' | 'user';
+    name: string;
     /**
      * `workspace` keys act in one workspace, `organisation` keys in all of them.
      */

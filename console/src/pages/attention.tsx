@@ -49,6 +49,12 @@ const KINDS: Readonly<Record<OverviewAttention['kind'], Kind>> = {
   key_expiring: { title: 'Key ends soon', tone: 'warn', to: '/keys', about: ({ at }) => `ends ${fromNow(at)}` },
 };
 
+/** A limit that only counts refuses nothing. */
+function kindOf({ kind, enforcement }: OverviewAttention): Kind {
+  const isOnlyCounted = kind === 'group_exhausted' && enforcement === 'monitor';
+  return isOnlyCounted ? { ...KINDS[kind], title: 'Limit exceeded', tone: 'warn' } : KINDS[kind];
+}
+
 /** What an administrator should look at, the worst first. */
 export function Attention({ items }: { readonly items: readonly OverviewAttention[] }) {
   const nameIds = useNames();
@@ -56,7 +62,7 @@ export function Attention({ items }: { readonly items: readonly OverviewAttentio
     <Card title="Needs attention">
       <ul className="divide-y divide-line overflow-y-auto md:max-h-80" tabIndex={0} aria-label="Needs attention">
         {items.map((item) => {
-          const { title, tone, to, about } = KINDS[item.kind];
+          const { title, tone, to, about } = kindOf(item);
           return (
             <li
               key={`${item.kind} ${item.id} ${item.name} ${item.detail}`}

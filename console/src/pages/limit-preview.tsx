@@ -54,13 +54,10 @@ function Past({ draft: { type, cap, reset, condition, value, group } }: { readon
     .map(({ period, id }) => ({ id, name: nameIds(id), used: period[type] }))
     .sort((one, other) => other.used - one.used);
   const most = groups[0]?.used ?? 0;
-  const over = groups.filter(({ used }) => cap > 0 && used >= cap).length;
   return (
     <div className="space-y-2">
       <p>
-        {groups.length === 0
-          ? `No such call in the last ${days} days.`
-          : `In the last ${days} days, ${over} of ${groups.length} groups would have reached the cap.`}
+        {inWords(groups, cap, days)}
         {!isExact && value !== '*' && <span className="text-muted"> Of all calls: a pattern cannot be looked up.</span>}
       </p>
       <ul className="space-y-1">
@@ -73,7 +70,7 @@ function Past({ draft: { type, cap, reset, condition, value, group } }: { readon
               label={`Would have been used by ${name}`}
               used={used}
               reserved={0}
-              limit={cap > 0 ? cap : most * 2}
+              limit={cap > 0 ? cap : Math.max(most * 2, 1)}
             />
             <span className="tabular-nums">{amount(used, type)}</span>
           </li>
@@ -81,6 +78,13 @@ function Past({ draft: { type, cap, reset, condition, value, group } }: { readon
       </ul>
     </div>
   );
+}
+
+function inWords(groups: readonly { readonly used: number }[], cap: number, days: number): string {
+  if (groups.length === 0) return `No such call in the last ${days} days.`;
+  if (cap <= 0) return `What groups have used in the last ${days} days:`;
+  const over = groups.filter(({ used }) => used >= cap).length;
+  return `In the last ${days} days, ${over} of ${groups.length} groups would have reached the cap.`;
 }
 
 function nameOf({ group: values }: UsagePeriod, group: string): string {

@@ -157,7 +157,11 @@ function columns(
     {
       title: 'State',
       cell: ({ status, current_usage, credit_limit }) => {
-        if (current_usage >= credit_limit) return <Badge tone="bad">used up</Badge>;
+        const isUsedUp = current_usage >= credit_limit;
+        if (limit.enforcement === 'monitor' && (isUsedUp || status === 'exhausted')) {
+          return <Badge tone="warn">exceeded</Badge>;
+        }
+        if (isUsedUp) return <Badge tone="bad">used up</Badge>;
         // Smaller calls may still fit.
         if (status === 'exhausted') return <Badge tone="bad">refused a call</Badge>;
         return <Badge tone="good">open</Badge>;
