@@ -125,6 +125,58 @@ export const forms = [
     },
   },
   {
+    title: 'What the gateway refuses of several controls together stands at these',
+    run: async ({ tabs, page: address, adminKey, ask, url }) => {
+      const { id: gone } = await ask('/v1/workspaces', { name: 'Soon gone', slug: 'soon-gone' });
+      const page = await logIn(tabs, `${address}/providers`, adminKey);
+      const dialog = page.getByRole('dialog');
+      const isRefusedAt = async (legend, action) => {
+        await dialog.getByRole('button', { name: action }).click();
+        const group = dialog.getByRole('group', { name: legend });
+        await group.getByRole('alert').waitFor({ timeout: 5_000 });
+        assert.equal(await dialog.getByRole('alert').count(), 1);
+        assert.ok(await group.evaluate((element) => element.contains(document.activeElement)));
+        return group;
+      };
+      await page.getByRole('button', { name: 'New reference' }).click();
+      await dialog.getByLabel('Name', { exact: true }).fill('Of a workspace that is gone');
+      await dialog.getByLabel('Manager').selectOption('HashiCorp Vault');
+      await dialog.getByLabel('Address').fill('http://127.0.0.1:9');
+      await dialog.getByLabel('Token').fill('s.token');
+      await dialog.getByLabel('Secret', { exact: true }).fill('secret/openai');
+      await dialog.getByLabel('Soon gone').check();
+      await fetch(`${url}/v1/workspaces/${gone}`, {
+        method: 'DELETE',
+        headers: { 'x-gateway-api-key': adminKey },
+      });
+      const workspaces = await isRefusedAt('Workspaces that may use it', 'Save and test');
+      await workspaces.getByLabel('Default').check();
+      await workspaces.getByRole('alert').waitFor({ state: 'detached', timeout: 5_000 });
+
+      await page.goto(`${address}/settings?view=workspaces`);
+      await page.getByRole('button', { name: 'New workspace' }).click();
+      await dialog.getByLabel('Name', { exact: true }).fill('Refused');
+      await dialog.getByRole('button', { name: 'Add' }).click();
+      await dialog.getByLabel('Name 1').fill('team');
+      await page.route('**/v1/workspaces', async (route) => {
+        const body = { ...route.request().postDataJSON(), defaults: { metadata: { team: 1 } } };
+        await route.continue({ postData: JSON.stringify(body) });
+      });
+      const metadata = await isRefusedAt('Default metadata', 'Create workspace');
+      await metadata.getByRole('button', { name: 'Remove team' }).click();
+      await metadata.getByRole('alert').waitFor({ state: 'detached', timeout: 5_000 });
+
+      await page.goto(`${address}/settings?view=webhooks`);
+      await page.getByRole('button', { name: 'New webhook' }).click();
+      await dialog.getByLabel('Address').fill('http://127.0.0.1:9/refused');
+      await page.route('**/v1/webhooks', async (route) => {
+        const body = { ...route.request().postDataJSON(), events: ['unheard_of'] };
+        await route.continue({ postData: JSON.stringify(body) });
+      });
+      await isRefusedAt('Events', 'Create webhook');
+    },
+  },
+  {
     title: 'Forms offer the virtual keys that the chosen workspace can use',
     run: async ({ tabs, page: address, adminKey, ask }) => {
       await ask('/v1/workspaces', { name: 'Apart', slug: 'apart' });

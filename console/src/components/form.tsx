@@ -4,6 +4,8 @@ import { FieldMessages, NO_REFUSAL, refusalOf } from '../lib/refusal';
 import { ErrorNote } from './states';
 import { Button } from './ui/button';
 
+const CONTROL = 'input, select, textarea, button';
+
 interface FormProps {
   readonly sent: Pick<UseMutationResult, 'error' | 'isPending'>;
   readonly onSubmit: (event: FormEvent<HTMLFormElement>) => Promise<void>;
@@ -28,9 +30,10 @@ export function Form({ sent, onSubmit, action, onClose, children }: FormProps) {
   // Only after an answer: a message that goes must not move the focus.
   useLayoutEffect(() => {
     if (error === null) return;
-    const wrong = ref.current?.querySelectorAll<HTMLElement>('[data-param] [aria-invalid=true]') ?? [];
-    for (const control of wrong) control.closest('details')?.setAttribute('open', '');
-    wrong[0]?.focus();
+    const fields = ref.current?.querySelectorAll<HTMLElement>('[data-param]') ?? [];
+    const wrong = [...fields].filter(({ dataset }) => atFields.has(dataset['param'] ?? ''));
+    for (const field of wrong) field.closest('details')?.setAttribute('open', '');
+    wrong[0]?.querySelector<HTMLElement>(CONTROL)?.focus();
   }, [error]);
   const forget = (target: EventTarget): void => {
     const param = target instanceof Element && target.closest<HTMLElement>('[data-param]')?.dataset['param'];
@@ -44,6 +47,7 @@ export function Form({ sent, onSubmit, action, onClose, children }: FormProps) {
         className="space-y-4"
         onSubmit={(event) => void onSubmit(event)}
         onChange={({ target }) => forget(target)}
+        onClick={({ target }) => target instanceof Element && target.closest('button') && forget(target)}
       >
         {children}
         {error !== null && rest !== undefined && <ErrorNote error={error} message={rest} />}

@@ -1,3 +1,4 @@
+import { FieldSet } from '../components/ui/field';
 import { useLogin } from '../lib/login-context';
 
 interface AllowedWorkspacesProps {
@@ -11,15 +12,17 @@ export function AllowedWorkspaces({ chosen, onChange }: AllowedWorkspacesProps) 
   const { caller } = useLogin();
   if (caller.workspace_id !== null) return null;
   return (
-    <fieldset className="space-y-1">
-      <legend className="font-medium">Workspaces that may use it</legend>
-      <p className="text-xs text-muted">{chosen.length === 0 ? 'All of them, as none is chosen.' : 'Only these.'}</p>
+    <FieldSet
+      legend="Workspaces that may use it"
+      param="allowed_workspaces"
+      hint={chosen.length === 0 ? 'All of them, as none is chosen.' : 'Only these.'}
+    >
       <div className="flex max-h-40 flex-wrap gap-x-4 gap-y-1 overflow-y-auto">
         {caller.workspaces.map(({ id, name }) => (
           <label key={id} className="flex min-w-0 items-center gap-2">
             <input
               type="checkbox"
-              className="size-4 accent-accent"
+              className="size-4 shrink-0 accent-accent"
               checked={chosen.includes(id)}
               onChange={({ target }) =>
                 onChange(target.checked ? [...chosen, id] : chosen.filter((other) => other !== id))
@@ -29,7 +32,7 @@ export function AllowedWorkspaces({ chosen, onChange }: AllowedWorkspacesProps) 
           </label>
         ))}
       </div>
-    </fieldset>
+    </FieldSet>
   );
 }
 

@@ -1,6 +1,6 @@
 import type { UseFormRegister } from 'react-hook-form';
 import type { BodyLogging } from '../api/types.gen';
-import { Field, Input } from '../components/ui/field';
+import { Field, FieldSet, Input } from '../components/ui/field';
 
 /** As the form has them: texts of inputs. */
 export interface BodyLogValues {
@@ -43,8 +43,7 @@ interface BodyLogFieldsProps {
 /** Whether what calls send and get is kept, how much of it, and for how long. */
 export function BodyLogFields({ register, isOn }: BodyLogFieldsProps) {
   return (
-    <fieldset className="space-y-2">
-      <legend className="font-medium">Bodies of calls</legend>
+    <FieldSet legend="Bodies of calls" param="log_bodies">
       <label className="flex items-center gap-2">
         <input type="checkbox" className="size-4 shrink-0 accent-accent" {...register('keepsBodies')} />
         Keep what calls send and get
@@ -70,6 +69,6 @@ export function BodyLogFields({ register, isOn }: BodyLogFieldsProps) {
           </Field>
         </div>
       )}
-    </fieldset>
+    </FieldSet>
   );
 }

@@ -1,6 +1,6 @@
 import { Plus, X } from 'lucide-react';
 import { Button } from '../components/ui/button';
-import { Input } from '../components/ui/field';
+import { FieldSet, Input } from '../components/ui/field';
 
 /** A name and its value. The row may still be empty. */
 export type Pair = readonly [name: string, value: string];
@@ -8,6 +8,7 @@ export type Pair = readonly [name: string, value: string];
 interface MetadataFieldsProps {
   readonly legend: string;
   readonly hint: string;
+  readonly param: string;
   readonly pairs: readonly Pair[];
   readonly onChange: (pairs: readonly Pair[]) => void;
 }
@@ -17,12 +18,10 @@ const MAX_PAIRS = 32;
 const MAX_LENGTH = 128;
 
 /** Names with values, a row each. */
-export function MetadataFields({ legend, hint, pairs, onChange }: MetadataFieldsProps) {
+export function MetadataFields({ legend, hint, param, pairs, onChange }: MetadataFieldsProps) {
   const put = (at: number, pair: Pair): void => onChange(pairs.map((each, index) => (index === at ? pair : each)));
   return (
-    <fieldset className="space-y-2">
-      <legend className="font-medium">{legend}</legend>
-      <p className="text-xs text-muted">{hint}</p>
+    <FieldSet legend={legend} hint={hint} param={param}>
       {pairs.map(([name, value], at) => (
         // Rows have no other identity than their place.
         <div key={at} className="flex items-center gap-2">
@@ -60,6 +59,6 @@ export function MetadataFields({ legend, hint, pairs, onChange }: MetadataFields
           Add
         </Button>
       )}
-    </fieldset>
+    </FieldSet>
   );
 }

@@ -4,7 +4,7 @@ import { createWebhook, updateWebhook } from '../api/sdk.gen';
 import type { CreateWebhookEndpointRequest, WebhookEndpoint } from '../api/types.gen';
 import { Form } from '../components/form';
 import { Dialog } from '../components/ui/dialog';
-import { Field, Input, Select } from '../components/ui/field';
+import { Field, FieldSet, Input, Select } from '../components/ui/field';
 import { inWorkspace, WorkspaceField } from '../components/workspace-field';
 import { WebhookSecret } from './webhook-secret';
 
@@ -88,8 +88,7 @@ export function WebhookForm({ endpoint, onClose }: WebhookFormProps) {
         {endpoint === undefined && (
           <WorkspaceField input={form.register('workspace')} shared="Events of all workspaces" />
         )}
-        <fieldset className="space-y-2">
-          <legend className="font-medium">Events</legend>
+        <FieldSet legend="Events" param="events" error={form.formState.errors.events?.message}>
           <label className="flex items-center gap-2">
             <input type="checkbox" className="size-4 shrink-0 accent-accent" {...form.register('isForAll')} />
             All, also those that come later
@@ -111,12 +110,7 @@ export function WebhookForm({ endpoint, onClose }: WebhookFormProps) {
               ))}
             </div>
           )}
-          {form.formState.errors.events !== undefined && (
-            <p role="alert" className="text-xs text-bad">
-              {form.formState.errors.events.message}
-            </p>
-          )}
-        </fieldset>
+        </FieldSet>
         {endpoint !== undefined && (
           <label className="flex items-center gap-2">
             <input type="checkbox" className="size-4 shrink-0 accent-accent" {...form.register('isEnabled')} />

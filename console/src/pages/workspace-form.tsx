@@ -81,6 +81,7 @@ export function WorkspaceForm({ workspace, onClose }: WorkspaceFormProps) {
           render={({ field }) => (
             <MetadataFields
               legend="Default metadata"
+              param="defaults.metadata"
               hint="Each call in the workspace has these, unless the call or its key says otherwise. Limits and reports can use them."
               pairs={field.value}
               onChange={field.onChange}

@@ -28,8 +28,7 @@ interface FieldProps {
 
 /** A control with its label, a hint and what is wrong with its value. */
 export function Field({ label, hint, error: own, param, children }: FieldProps) {
-  const messages = useContext(FieldMessages);
-  const error = own ?? (param === undefined ? undefined : messages.get(param));
+  const error = useMessage(own, param);
   const id = useId();
   const note = `${id}-note`;
   const hasNote = hint !== undefined || error !== undefined;
@@ -50,4 +49,36 @@ export function Field({ label, hint, error: own, param, children }: FieldProps) 
       )}
     </div>
   );
+}
+
+interface FieldSetProps {
+  readonly legend: string;
+  readonly hint?: ReactNode;
+  readonly error?: string | undefined;
+  readonly param?: string;
+  readonly children: ReactNode;
+}
+
+/** Controls that make one value together, with a hint and what is wrong with it. */
+export function FieldSet({ legend, hint, error: own, param, children }: FieldSetProps) {
+  const error = useMessage(own, param);
+  const note = `${useId()}-note`;
+  return (
+    <fieldset className="space-y-2" data-param={param} aria-describedby={error === undefined ? undefined : note}>
+      <legend className="font-medium">{legend}</legend>
+      {hint !== undefined && <p className="text-xs text-muted">{hint}</p>}
+      {children}
+      {error !== undefined && (
+        <p id={note} role="alert" className="text-xs text-bad">
+          {error}
+        </p>
+      )}
+    </fieldset>
+  );
+}
+
+/** What the form itself finds wrong, or else what the gateway refused. */
+function useMessage(own: string | undefined, param: string | undefined): string | undefined {
+  const messages = useContext(FieldMessages);
+  return own ?? (param === undefined ? undefined : messages.get(param));
 }
