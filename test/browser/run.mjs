@@ -16,6 +16,7 @@ import { features } from './features.mjs';
 import { foreignPages } from './foreign-pages.mjs';
 import { forms } from './forms.mjs';
 import { guide } from './guide.mjs';
+import { lists } from './lists.mjs';
 import { logins as loginCases } from './logins.mjs';
 import { outages } from './outages.mjs';
 import { startPageServer } from './page-server.mjs';
@@ -66,6 +67,7 @@ try {
     ...foreignPages,
     ...resources,
     ...forms,
+    ...lists,
     ...attacks,
     ...pages,
     ...outages,

@@ -21,7 +21,7 @@ export function Tabs({ label, views, view }: TabsProps) {
           search={name === first ? {} : { view: name }}
           aria-current={name === view ? 'page' : undefined}
           className={cn(
-            '-mb-px border-b-2 px-3 py-2 whitespace-nowrap',
+            '-mb-px border-b-2 px-2 py-2 whitespace-nowrap sm:px-3',
             name === view ? 'border-accent font-medium' : 'border-transparent text-muted hover:text-text',
           )}
         >

@@ -61,7 +61,7 @@ export function ProvidersPage() {
           csv={{ path: '/v1/virtual-keys', query: { search: list.search } }}
         />
       </Card>
-      {may('secret_references.list') && <SecretReferences />}
+      {may('secret_references.list') && <SecretReferences search={list.search} />}
       {act?.kind === 'create' && <VirtualKeyForm onClose={close} />}
       {act?.kind === 'change' && <VirtualKeyForm virtualKey={act.virtualKey} onClose={close} />}
       {act?.kind === 'delete' && <Delete virtualKey={act.virtualKey} onClose={close} />}

@@ -21,13 +21,22 @@ import { SecretReferenceForm } from './secret-reference-form';
 
 type Act = { readonly kind: 'create' } | { readonly kind: 'change' | 'delete'; readonly reference: SecretReference };
 
+interface SecretReferencesProps {
+  /** What the search of the page looks for. */
+  readonly search: string | undefined;
+}
+
 /** Secrets that stay in their manager. */
-export function SecretReferences() {
+export function SecretReferences({ search }: SecretReferencesProps) {
   const { may } = useLogin();
-  const [page, setPage] = useState(0);
+  // Another search begins at the first page.
+  const [shown, setShown] = useState({ search, page: 0 });
+  const page = shown.search === search ? shown.page : 0;
   const [act, setAct] = useState<Act>();
   const references = useQuery({
-    ...listSecretReferencesOptions({ query: { current_page: page, page_size: PAGE_SIZE } }),
+    ...listSecretReferencesOptions({
+      query: { current_page: page, page_size: PAGE_SIZE, ...(search !== undefined && { search }) },
+    }),
     placeholderData: (previous) => previous,
   });
   const close = (): void => setAct(undefined);
@@ -53,10 +62,10 @@ export function SecretReferences() {
         })}
         query={references}
         keyOf={({ id }) => id}
-        empty="No secret reference. Credentials can stay in AWS Secrets Manager, Azure Key Vault or Vault."
+        empty="No secret reference here. Credentials can stay in AWS Secrets Manager, Azure Key Vault or Vault."
         page={page}
-        onPage={setPage}
-        csv={{ path: '/v1/secret-references' }}
+        onPage={(next) => setShown({ search, page: next })}
+        csv={{ path: '/v1/secret-references', query: { search } }}
       />
       {act?.kind === 'create' && <SecretReferenceForm onClose={close} />}
       {act?.kind === 'change' && <SecretReferenceForm reference={act.reference} onClose={close} />}

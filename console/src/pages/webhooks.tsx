@@ -5,6 +5,7 @@ import { listWebhookDeliveriesOptions, listWebhooksOptions } from '../api/@tanst
 import { deleteWebhook, redeliverWebhook, testWebhook } from '../api/sdk.gen';
 import type { WebhookDelivery, WebhookEndpoint } from '../api/types.gen';
 import { Confirm } from '../components/confirm';
+import { SearchBox } from '../components/page';
 import { RowActions } from '../components/row-actions';
 import { ErrorNote } from '../components/states';
 import { type Column, PAGE_SIZE, Table } from '../components/table';
@@ -13,6 +14,7 @@ import { Button } from '../components/ui/button';
 import { Card } from '../components/ui/card';
 import { Dialog } from '../components/ui/dialog';
 import { dateTime, fromNow } from '../lib/format';
+import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
 import { WebhookForm } from './webhook-form';
 import { RotateWebhook } from './webhook-secret';
@@ -25,10 +27,13 @@ type Act =
 /** Where events are sent, and what became of each. */
 export function Webhooks() {
   const { may } = useLogin();
-  const [page, setPage] = useState(0);
+  const list = useListSearch();
   const [act, setAct] = useState<Act>();
   const close = (): void => setAct(undefined);
-  const endpoints = useQuery(listWebhooksOptions({ query: { current_page: page, page_size: PAGE_SIZE } }));
+  const endpoints = useQuery({
+    ...listWebhooksOptions({ query: list.paging }),
+    placeholderData: (previous) => previous,
+  });
   const columns: readonly Column<WebhookEndpoint>[] = [
     {
       title: 'Address',
@@ -62,32 +67,36 @@ export function Webhooks() {
     },
   ];
   return (
-    <Card
-      title="Webhooks"
-      side={
-        may('webhooks.create') && (
-          <Button size="small" onClick={() => setAct({ kind: 'create' })}>
-            <Plus aria-hidden className="size-3.5" />
-            New webhook
-          </Button>
-        )
-      }
-    >
-      <Table
-        caption="Webhooks"
-        columns={columns}
-        query={endpoints}
-        keyOf={({ id }) => id}
-        empty="No webhook. Events such as a used-up limit can be sent to a server of yours."
-        page={page}
-        onPage={setPage}
-      />
-      {act?.kind === 'create' && <WebhookForm onClose={close} />}
-      {act?.kind === 'change' && <WebhookForm endpoint={act.endpoint} onClose={close} />}
-      {act?.kind === 'deliveries' && <Deliveries endpoint={act.endpoint} onClose={close} />}
-      {act?.kind === 'rotate' && <RotateWebhook endpoint={act.endpoint} onClose={close} />}
-      {act?.kind === 'delete' && <Delete endpoint={act.endpoint} onClose={close} />}
-    </Card>
+    <>
+      <SearchBox value={list.search ?? ''} onSearch={list.onSearch} />
+      <Card
+        title="Webhooks"
+        side={
+          may('webhooks.create') && (
+            <Button size="small" onClick={() => setAct({ kind: 'create' })}>
+              <Plus aria-hidden className="size-3.5" />
+              New webhook
+            </Button>
+          )
+        }
+      >
+        <Table
+          caption="Webhooks"
+          columns={columns}
+          query={endpoints}
+          keyOf={({ id }) => id}
+          empty="No webhook here. Events such as a used-up limit can be sent to a server of yours."
+          page={list.page}
+          onPage={list.onPage}
+          csv={{ path: '/v1/webhooks', query: { search: list.search } }}
+        />
+        {act?.kind === 'create' && <WebhookForm onClose={close} />}
+        {act?.kind === 'change' && <WebhookForm endpoint={act.endpoint} onClose={close} />}
+        {act?.kind === 'deliveries' && <Deliveries endpoint={act.endpoint} onClose={close} />}
+        {act?.kind === 'rotate' && <RotateWebhook endpoint={act.endpoint} onClose={close} />}
+        {act?.kind === 'delete' && <Delete endpoint={act.endpoint} onClose={close} />}
+      </Card>
+    </>
   );
 }
 
@@ -165,6 +174,7 @@ function Deliveries({ endpoint, onClose }: { readonly endpoint: WebhookEndpoint;
         empty="Nothing has been sent yet."
         page={page}
         onPage={setPage}
+        csv={{ path: `/v1/webhooks/${endpoint.id}/deliveries` }}
       />
     </Dialog>
   );

@@ -4,10 +4,12 @@ import { useState } from 'react';
 import { listWorkspacesOptions } from '../api/@tanstack/react-query.gen';
 import type { Workspace } from '../api/types.gen';
 import { RowActions } from '../components/row-actions';
-import { type Column, PAGE_SIZE, Table } from '../components/table';
+import { SearchBox } from '../components/page';
+import { type Column, Table } from '../components/table';
 import { Button } from '../components/ui/button';
 import { Card } from '../components/ui/card';
 import { dateTime, fromNow } from '../lib/format';
+import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
 import { DeleteWorkspace } from './delete-workspace';
 import { WorkspaceForm } from './workspace-form';
@@ -72,43 +74,46 @@ function columns({ mayChange, mayDelete, onAct }: Rights): readonly Column<Works
 
 export function Workspaces() {
   const { may, caller } = useLogin();
-  const [page, setPage] = useState(0);
+  const list = useListSearch();
   const [act, setAct] = useState<Act>();
   const workspaces = useQuery({
-    ...listWorkspacesOptions({ query: { current_page: page, page_size: PAGE_SIZE } }),
+    ...listWorkspacesOptions({ query: list.paging }),
     placeholderData: (previous) => previous,
   });
   const close = (): void => setAct(undefined);
   return (
-    <Card
-      title="Workspaces"
-      side={
-        may('workspaces.create') &&
-        caller.workspace_id === null && (
-          <Button size="small" onClick={() => setAct({ kind: 'create' })}>
-            <Plus aria-hidden className="size-3.5" />
-            New workspace
-          </Button>
-        )
-      }
-    >
-      <Table
-        caption="Workspaces"
-        columns={columns({
-          mayChange: may('workspaces.update'),
-          mayDelete: may('workspaces.delete') && caller.workspace_id === null,
-          onAct: setAct,
-        })}
-        query={workspaces}
-        keyOf={({ id }) => id}
-        empty="No workspace."
-        page={page}
-        onPage={setPage}
-        csv={{ path: '/v1/workspaces' }}
-      />
-      {act?.kind === 'create' && <WorkspaceForm onClose={close} />}
-      {act?.kind === 'change' && <WorkspaceForm workspace={act.workspace} onClose={close} />}
-      {act?.kind === 'delete' && <DeleteWorkspace workspace={act.workspace} onClose={close} />}
-    </Card>
+    <>
+      <SearchBox value={list.search ?? ''} onSearch={list.onSearch} />
+      <Card
+        title="Workspaces"
+        side={
+          may('workspaces.create') &&
+          caller.workspace_id === null && (
+            <Button size="small" onClick={() => setAct({ kind: 'create' })}>
+              <Plus aria-hidden className="size-3.5" />
+              New workspace
+            </Button>
+          )
+        }
+      >
+        <Table
+          caption="Workspaces"
+          columns={columns({
+            mayChange: may('workspaces.update'),
+            mayDelete: may('workspaces.delete') && caller.workspace_id === null,
+            onAct: setAct,
+          })}
+          query={workspaces}
+          keyOf={({ id }) => id}
+          empty="No workspace here."
+          page={list.page}
+          onPage={list.onPage}
+          csv={{ path: '/v1/workspaces', query: { search: list.search } }}
+        />
+        {act?.kind === 'create' && <WorkspaceForm onClose={close} />}
+        {act?.kind === 'change' && <WorkspaceForm workspace={act.workspace} onClose={close} />}
+        {act?.kind === 'delete' && <DeleteWorkspace workspace={act.workspace} onClose={close} />}
+      </Card>
+    </>
   );
 }
