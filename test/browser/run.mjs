@@ -16,6 +16,7 @@ import { features } from './features.mjs';
 import { foreignPages } from './foreign-pages.mjs';
 import { forms } from './forms.mjs';
 import { guide } from './guide.mjs';
+import { keyboard } from './keyboard.mjs';
 import { lists } from './lists.mjs';
 import { logins as loginCases } from './logins.mjs';
 import { outages } from './outages.mjs';
@@ -67,6 +68,7 @@ try {
     ...foreignPages,
     ...resources,
     ...forms,
+    ...keyboard,
     ...lists,
     ...attacks,
     ...pages,

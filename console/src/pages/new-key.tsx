@@ -73,7 +73,8 @@ export function NewKey({ onClose }: { readonly onClose: () => void }) {
   });
   if (created.isSuccess) {
     return (
-      <Dialog title="The key is ready" onClose={onClose}>
+      // A dialog of its own, which gets the focus and is read out.
+      <Dialog key="ready" title="The key is ready" onClose={onClose}>
         <KeySnippets
           apiKey={created.data.key}
           scopes={scopesOf(created.variables.preset, caller.scopes.filter(isScope))}

@@ -31,15 +31,16 @@ export function Dialog({ title, onClose, children }: DialogProps) {
       onClose={onClose}
       className="m-auto w-[min(40rem,calc(100vw-2rem))] rounded-lg border border-line bg-surface p-0 text-text"
     >
-      <header className="flex items-center justify-between border-b border-line px-5 py-3">
+      <header className="flex items-center justify-between gap-2 border-b border-line px-5 py-3">
         <h2 id={heading} className="text-base font-semibold">
           {title}
         </h2>
-        <Button kind="quiet" size="icon" aria-label="Close" onClick={() => ref.current?.close()}>
+        <Button kind="quiet" size="icon" className="shrink-0" aria-label="Close" onClick={() => ref.current?.close()}>
           <X aria-hidden className="size-4" />
         </Button>
       </header>
-      <div className="max-h-[75vh] space-y-4 overflow-y-auto px-5 py-4">{children}</div>
+      {/* A field that gets the focus is not left behind the buttons at the foot. */}
+      <div className="max-h-[75vh] scroll-pb-20 space-y-4 overflow-y-auto px-5 py-4">{children}</div>
     </dialog>
   );
 }
