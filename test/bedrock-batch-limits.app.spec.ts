@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { ProviderJob } from '../src/gateway/deferred/provider-job.entity.js';
 import { eventually } from './support/eventually.js';
-import { FakeInvocationJobs, lines, s3Error } from './support/fake-invocation-jobs.js';
+import { FakeBedrockJobs, INVOCATION_JOBS, lines, s3Error } from './support/fake-bedrock-jobs.js';
 import { json, silence } from './support/fake-provider.js';
 import { type Answer, jsonOf, refusalOf } from './support/send.js';
 import { startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
@@ -32,7 +32,7 @@ const USED_NANO = USED.inputTokenCount * BATCH_PRICE.input + USED.outputTokenCou
 
 let gateway: UsageGateway;
 let bedrock: string;
-let account: FakeInvocationJobs;
+let account: FakeBedrockJobs;
 /** Of all records: what a limit is asked for. */
 let boundNano: number;
 
@@ -57,7 +57,7 @@ async function start(): Promise<void> {
   await gateway.app.dataSource.query('DELETE FROM provider_jobs');
   await gateway.app.dataSource.query('DELETE FROM usage_reservations');
   await gateway.reset();
-  account = new FakeInvocationJobs();
+  account = new FakeBedrockJobs(INVOCATION_JOBS);
   account.upload(RAW, Array(RECORDS).fill(CALL));
   gateway.provider.replyWith(account.reply);
 }

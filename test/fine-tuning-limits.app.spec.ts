@@ -134,6 +134,21 @@ describe('a fine-tuning job under a usage limit', () => {
     expect(sent()).toBe(0);
   });
 
+  it.each([
+    ['an address', String.raw`{"image\u005furl":{"url":"https://example.com/1.png"}}`],
+    ['data', '{"image_url":{"url":"data:image/png;base64,AAAA"}}'],
+  ])('is refused where an example has an image as %s', async (_form, part) => {
+    const lines = `${EXAMPLE}\n{"messages":[{"role":"user","content":[${part}]}]}\n`;
+    gateway.provider.replyWith((response, call) =>
+      (call.path.includes('/files/') ? text(lines, 'application/jsonl') : reply)(response, call),
+    );
+    await limit(TOKENS);
+    const answer = await create();
+    expect(refusalOf(answer)).toMatchObject({ status: 412, code: 'usage_not_bounded', param: 'training_file' });
+    expect(answer.text).toContain('line 2 has an image');
+    expect(sent()).toBe(0);
+  });
+
   it('is refused where training has no price, which the message names', async () => {
     await limit(TOKENS);
     const answer = await create({ ...JOB, model: 'n' });

@@ -97,7 +97,7 @@ describe('a simulated call', () => {
     [{ endpoint: 'threads', provider: 'openai-compatible' }, 'admitted'],
     [{ endpoint: 'vector_stores' }, 'not_metered'],
     [{ endpoint: 'batches', provider: 'bedrock' }, 'admitted'],
-    [{ endpoint: 'fine_tuning', provider: 'bedrock' }, 'not_metered'],
+    [{ endpoint: 'fine_tuning', provider: 'bedrock' }, 'admitted'],
     [{ provider: 'openai', endpoint: 'rerank' }, 'not_metered'],
     [{ provider: 'openai' }, 'admitted'],
     [{ mcp_server: 'files' }, 'not_metered'],

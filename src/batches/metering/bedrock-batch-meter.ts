@@ -1,7 +1,7 @@
 // Batches of Bedrock. Source: https://docs.aws.amazon.com/bedrock/latest/userguide/batch-inference-results.html, read 2026-11-28.
 import { Injectable } from '@nestjs/common';
 import { GatewayError } from '../../common/errors/gateway.error.js';
-import { isObject, type JsonObject, readArray, stringOrUndefined } from '../../common/json/read.js';
+import { type JsonObject, stringOrUndefined } from '../../common/json/read.js';
 import {
   type DeferredMeter,
   DeferredMeters,
@@ -11,14 +11,14 @@ import {
   type JobRequest,
 } from '../../gateway/deferred/deferred-meter.js';
 import { JobReader } from '../../gateway/deferred/job-reader.js';
+import { MappedJobs } from '../../gateway/deferred/mapped-jobs.js';
 import { ProviderFiles, unreadableReason } from '../../gateway/deferred/provider-files.js';
 import type { ProviderContext } from '../../gateway/provider-context.decorator.js';
 import type { OperationInput } from '../../gateway/relay/operation.types.js';
 import { regionOfModel } from '../../upstream/providers/bedrock/job-fields.js';
 import { jobOf, readJob } from '../../upstream/providers/bedrock/jobs.js';
-import { s3Address, s3FileRequest, toFileId } from '../../upstream/providers/bedrock/s3-file.js';
+import { readableS3File, s3Address, toFileId } from '../../upstream/providers/bedrock/s3-file.js';
 import { OfferedEndpoints } from '../../upstream/providers/offered-endpoints.js';
-import type { ProviderRequest } from '../../upstream/providers/provider.types.js';
 import { INVOCATION_JOB } from '../providers/bedrock-batch.js';
 import { toInvocationJob } from '../providers/bedrock-batch-request.js';
 import { bedrockBatches } from '../providers/bedrock-batches.js';
@@ -27,9 +27,8 @@ import { completedIn, madeNoCall } from './batch-usage.js';
 import { BedrockBatchPlan } from './bedrock-batch-plan.js';
 import { BedrockBatchUsage, manifestOf, usageInManifest } from './bedrock-batch-usage.js';
 
-const PROVIDER = 'bedrock';
 const MAX_MANIFEST_CHARACTERS = 65_536;
-const NEWEST = { limit: '100' } as const;
+const NEWEST = 100;
 /** What a policy of IAM does not allow, or what is not there. */
 const UNREADABLE: ReadonlySet<number | undefined> = new Set([400, 401, 403, 404]);
 
@@ -40,6 +39,7 @@ export class BedrockBatchMeter implements DeferredMeter {
   readonly operations = ['batches.create'];
   readonly kind = 'batch';
   readonly mode = 'batch';
+  readonly #jobs: MappedJobs;
 
   constructor(
     private readonly files: ProviderFiles,
@@ -48,18 +48,19 @@ export class BedrockBatchMeter implements DeferredMeter {
     offered: OfferedEndpoints,
   ) {
     meters.add(this);
-    offered.add([{ endpoint: ENDPOINT, provider: PROVIDER, isMetered: true }]);
+    const place = { endpoint: ENDPOINT, area: 'batches', idParam: INVOCATION_JOB.idParam };
+    this.#jobs = new MappedJobs(reader, offered, place, bedrockBatches);
   }
 
   isMeteredAt(provider: string): boolean {
-    return provider === PROVIDER;
+    return this.#jobs.areMeteredAt(provider);
   }
 
   async planOf(context: ProviderContext, { body }: JobRequest): Promise<JobPlan> {
     // What AWS would refuse is refused before it is read.
     const { modelId: model } = toInvocationJob(body, 'planned');
     const plan = new BedrockBatchPlan(context, String(model));
-    const request = requestOf(context, s3Address(body[FILE]), String(model));
+    const request = readableS3File(context.virtualKey.credential, s3Address(body[FILE]), regionOfModel(model));
     if (typeof request === 'string') return plan.leftOpen(request);
     try {
       await this.files.eachLine(context, request, MAX_PLAN_MS, (line, number) => plan.addLine(line, number));
@@ -82,13 +83,7 @@ export class BedrockBatchMeter implements DeferredMeter {
   }
 
   async read(context: ProviderContext, { upstreamId }: JobName): Promise<readonly JsonObject[]> {
-    const isList = upstreamId === null;
-    const operation = isList ? 'batches.list' : 'batches.retrieve';
-    const ask = this.reader.ask(context, operation);
-    const input = isList ? { params: {}, query: NEWEST, body: undefined } : nameOf(upstreamId);
-    const found = await bedrockBatches.operations[operation]?.(input, ask, context.virtualKey.credential);
-    if (found === undefined) return [];
-    return isList ? readArray(found['data'], 'body.data').filter(isObject) : [found];
+    return upstreamId === null ? this.#jobs.newest(context, NEWEST) : [await this.#jobs.retrieve(context, upstreamId)];
   }
 
   isOver(batch: JsonObject): boolean {
@@ -146,7 +141,7 @@ export class BedrockBatchMeter implements DeferredMeter {
     model: string | undefined,
     onLine: (line: Buffer) => void,
   ): Promise<boolean> {
-    const request = requestOf(context, address, model);
+    const request = readableS3File(context.virtualKey.credential, address, regionOfModel(model));
     if (typeof request === 'string') return false;
     try {
       await this.files.eachLine(context, request, MAX_RESULT_MS, onLine);
@@ -156,17 +151,6 @@ export class BedrockBatchMeter implements DeferredMeter {
       throw error;
     }
   }
-}
-
-/** How a file is read, or why it cannot be. */
-function requestOf(
-  { virtualKey: { credential } }: ProviderContext,
-  address: string | undefined,
-  model: string | undefined,
-): ProviderRequest | string {
-  if (credential.key !== undefined) return 'an API key of Bedrock opens no files in S3';
-  const request = address === undefined ? undefined : s3FileRequest(address, regionOfModel(model));
-  return request ?? 'it must name one file';
 }
 
 function nameOf(id: string): OperationInput {

@@ -4,12 +4,12 @@ import { readObject } from '../../common/json/read.js';
 import { regionOfModel } from '../../upstream/providers/bedrock/job-fields.js';
 import { jobOf, listJobs, readJob, readNewJob, stopJob } from '../../upstream/providers/bedrock/jobs.js';
 import { toCursorList } from '../../common/pagination/cursor-walk.js';
-import type { MappedOperation, ResourceProvider } from '../../gateway/relay/operation.types.js';
+import type { MappedOperation, MappedProvider } from '../../gateway/relay/operation.types.js';
 import { INVOCATION_JOB, toBatch, toStoppedBatch } from './bedrock-batch.js';
 import { LEFT_OUT, toInvocationJob } from './bedrock-batch-request.js';
 
 /** `uniqueName` returns at most 50 letters, digits and dashes. */
-export function createBedrockBatches(uniqueName: () => string): ResourceProvider & { readonly kind: 'mapped' } {
+export function createBedrockBatches(uniqueName: () => string): MappedProvider {
   const list: MappedOperation = async (input, ask, credential) => {
     const { items, hasMore } = await listJobs(INVOCATION_JOB, input, ask, credential);
     return toCursorList(items.map(toBatch), hasMore);

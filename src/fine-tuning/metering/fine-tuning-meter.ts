@@ -12,23 +12,14 @@ import {
 } from '../../gateway/deferred/deferred-meter.js';
 import { JobReader } from '../../gateway/deferred/job-reader.js';
 import { MeteredJobs } from '../../gateway/deferred/metered-jobs.js';
-import { accountFile, ProviderFiles, unreadableReason } from '../../gateway/deferred/provider-files.js';
+import { accountFile, ProviderFiles } from '../../gateway/deferred/provider-files.js';
 import type { ProviderContext } from '../../gateway/provider-context.decorator.js';
 import { usedIds } from '../../gateway/relay/object-ids.js';
 import { OfferedEndpoints } from '../../upstream/providers/offered-endpoints.js';
 import { FINE_TUNING_PROVIDERS } from '../fine-tuning-providers.js';
 import { ENDED_JOB_STATUSES } from '../fine-tuning.response.js';
+import { ENDPOINT, EPOCHS, FILE, leftOpen, LIFETIME_MS, MAX_EPOCHS, planTraining } from './training-plan.js';
 
-const ENDPOINT = 'fine_tuning';
-const FILE = 'training_file';
-const EPOCHS = 'n_epochs';
-const MAX_EPOCHS = 1_000;
-/** Beside the text of an example: the frame of its conversation. */
-const FRAME_TOKENS = 64;
-/** The caller waits for it. */
-const MAX_PLAN_MS = 60_000;
-/** A job may wait for days, and what is late has two hours more. */
-const LIFETIME_MS = 7 * 86_400_000 + 2 * 3_600_000;
 /** Billed by the token. Others are billed by time, or by the answers of a grader. */
 const METHODS: ReadonlySet<unknown> = new Set([undefined, 'supervised', 'dpo']);
 const OVER: ReadonlySet<unknown> = new Set(ENDED_JOB_STATUSES);
@@ -72,15 +63,7 @@ export class FineTuningMeter implements DeferredMeter {
     const named = new Set(usedIds(body, FILE));
     const [fileId] = named;
     if (fileId === undefined || named.size > 1) return leftOpen(FILE, 'it must name one file');
-    let tokens = 0;
-    try {
-      // A token has at least one byte.
-      const onLine = (line: Buffer): number => (tokens += line.length + FRAME_TOKENS);
-      await this.files.eachLine(context, accountFile(context, fileId), MAX_PLAN_MS, onLine);
-    } catch (error) {
-      return leftOpen(FILE, unreadableReason(error));
-    }
-    return { parts: [{ model, unit: 'training', calls: [{ training: tokens * epochs }], mayUse: new Set() }] };
+    return planTraining(this.files, context, accountFile(context, fileId), { model, epochs });
   }
 
   traitsOf({ body }: JobRequest): JsonObject {
@@ -115,10 +98,6 @@ export class FineTuningMeter implements DeferredMeter {
     // Some servers write a zero where they count nothing.
     return job['status'] === 'succeeded' ? undefined : [{ model, calls: [] }];
   }
-}
-
-function leftOpen(field: string, reason: string): JobPlan {
-  return { parts: [], unbounded: { field, reason } };
 }
 
 /** The most that any field of this name says, wherever it is; undefined: the provider chooses. */

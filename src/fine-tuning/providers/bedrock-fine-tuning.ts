@@ -4,12 +4,12 @@ import { readObject } from '../../common/json/read.js';
 import { regionOfModel } from '../../upstream/providers/bedrock/job-fields.js';
 import { jobOf, listJobs, readJob, readNewJob, stopJob } from '../../upstream/providers/bedrock/jobs.js';
 import { toCursorList } from '../../common/pagination/cursor-walk.js';
-import type { MappedOperation, ResourceProvider } from '../../gateway/relay/operation.types.js';
+import type { MappedOperation, MappedProvider } from '../../gateway/relay/operation.types.js';
 import { CUSTOMIZATION_JOB, toFineTuningJob, toStoppedJob } from './bedrock-fine-tuning-job.js';
 import { LEFT_OUT, toCustomizationJob } from './bedrock-fine-tuning-request.js';
 
 /** `uniqueName` returns at most 50 letters, digits and single dashes. */
-export function createBedrockFineTuning(uniqueName: () => string): ResourceProvider & { readonly kind: 'mapped' } {
+export function createBedrockFineTuning(uniqueName: () => string): MappedProvider {
   const list: MappedOperation = async (input, ask, credential) => {
     const { items, hasMore } = await listJobs(CUSTOMIZATION_JOB, input, ask, credential);
     return toCursorList(items.map(toFineTuningJob), hasMore);
@@ -43,4 +43,4 @@ export function createBedrockFineTuning(uniqueName: () => string): ResourceProvi
   };
 }
 
-export const bedrockFineTuning: ResourceProvider = createBedrockFineTuning(randomUUID);
+export const bedrockFineTuning: MappedProvider = createBedrockFineTuning(randomUUID);

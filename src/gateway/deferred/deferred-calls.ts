@@ -41,8 +41,8 @@ export class DeferredCalls {
    * `usage_limit_unreadable`, `store_unavailable`
    */
   async begin(context: ProviderContext, meter: DeferredMeter, request: JobRequest): Promise<DeferredCall> {
-    const isLimited = await this.admission.isLimited(context, meter);
-    const plan = isLimited ? await meter.planOf(context, request) : NO_PLAN;
+    const isPlanned = meter.chargesBound === true || (await this.admission.isLimited(context, meter));
+    const plan = isPlanned ? await meter.planOf(context, request) : NO_PLAN;
     const at = this.clock.now();
     const parts = await this.admission.partsOf(context, meter, plan, at);
     const reserved = await this.admission.reserve(context, parts);

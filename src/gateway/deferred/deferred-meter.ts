@@ -61,6 +61,8 @@ export interface DeferredMeter {
   /** In which its calls are billed. */
   readonly mode: PriceMode;
   isMeteredAt(provider: string): boolean;
+  /** The provider never says what a job has used: it is charged its plan, also where no limit applies. */
+  readonly chargesBound?: true;
   /** @throws GatewayError `validation_failed` for what the provider would refuse */
   planOf(context: ProviderContext, request: JobRequest): Promise<JobPlan>;
   /** What a job may use more each time that a caller goes on with it; absent: nothing. Never rejects. */

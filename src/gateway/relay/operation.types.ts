@@ -42,11 +42,14 @@ export type ResourceProvider =
       /** Set where the provider has retired the area. */
       readonly sunset?: Sunset;
     }
-  | {
-      readonly kind: 'mapped';
-      readonly slug: ProviderSlug;
-      /** By operation name: parameters of the query and fields of the body that have no meaning there. Left out, and named. */
-      readonly leavesOut?: Readonly<Record<string, readonly string[] | undefined>>;
-      /** By operation name (`batches.list`). Absent operations are not supported. */
-      readonly operations: Readonly<Record<string, MappedOperation | undefined>>;
-    };
+  | MappedProvider;
+
+/** A provider with another API, whose resources are mapped to OpenAI's. */
+export interface MappedProvider {
+  readonly kind: 'mapped';
+  readonly slug: ProviderSlug;
+  /** By operation name: parameters of the query and fields of the body that have no meaning there. Left out, and named. */
+  readonly leavesOut?: Readonly<Record<string, readonly string[] | undefined>>;
+  /** By operation name (`batches.list`). Absent operations are not supported. */
+  readonly operations: Readonly<Record<string, MappedOperation | undefined>>;
+}

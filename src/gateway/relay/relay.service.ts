@@ -25,7 +25,7 @@ import { type UnsupportedOptions, withoutOptions } from './left-out.js';
 import { listOwn } from './list-own.js';
 import { normaliseAnswer } from './normalise-answer.js';
 import { hasField, usedIds } from './object-ids.js';
-import type { OperationInput, ResourceProvider } from './operation.types.js';
+import type { MappedProvider, OperationInput, ResourceProvider } from './operation.types.js';
 import {
   fileContentRequest,
   rangeHeaders,
@@ -276,7 +276,7 @@ export class RelayService {
 
   private async askMapped(
     { route, context, observer }: RelayRun,
-    provider: Extract<ResourceProvider, { kind: 'mapped' }>,
+    provider: MappedProvider,
     input: OperationInput,
   ): Promise<JsonAnswer> {
     const mapped = provider.operations[route.operation];

@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../../common/json/read.js';
 import type { Ask, Credential } from '../../../upstream/providers/provider.types.js';
-import type { OperationInput, ResourceProvider } from '../operation.types.js';
+import type { MappedProvider, OperationInput } from '../operation.types.js';
 
 /** Runs an operation of a mapped provider with a virtual key that has these options. */
-export function runner(provider: ResourceProvider & { readonly kind: 'mapped' }, { ask }: { readonly ask: Ask }) {
+export function runner(provider: MappedProvider, { ask }: { readonly ask: Ask }) {
   return (operation: string, input: Partial<OperationInput> = {}, options: object = {}): Promise<JsonObject> => {
     const credential: Credential = { key: undefined, options, organisationId: 'org' };
     const run = provider.operations[operation];

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { stringOrUndefined } from '../../../common/json/read.js';
 import { fromOpaqueId, toOpaqueId } from '../../../common/opaque-id.js';
 import type { UpstreamRequest } from '../../upstream.types.js';
-import type { ProviderRequest } from '../provider.types.js';
+import type { Credential, ProviderRequest } from '../provider.types.js';
 import { awsEncoded } from './aws-path.js';
 
 const PREFIX = 'file-';
@@ -33,6 +33,17 @@ export function s3FileRequest(address: string, region: string | undefined): Prov
   if (bucket === undefined || key === undefined) return undefined;
   const path = `/${bucket}/${key.split('/').map(awsEncoded).join('/')}`;
   return { method: 'GET', path, query: {}, headers: NO_BODY, region, plane: 'files' };
+}
+
+/** The request that reads a file with this credential, or why none does. */
+export function readableS3File(
+  credential: Credential,
+  address: string | undefined,
+  region: string | undefined,
+): ProviderRequest | string {
+  if (credential.key !== undefined) return 'an API key of Bedrock opens no files in S3';
+  const request = address === undefined ? undefined : s3FileRequest(address, region);
+  return request ?? 'it must name one file';
 }
 
 export function isS3Request({ headers }: Pick<UpstreamRequest, 'headers'>): boolean {
