@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { callTo, failureOf, loopbackPolicy, until } from './__fixtures__/calls.js';
 import { selfSignedCertificate } from './__fixtures__/certificate.js';
+import { startFullPort } from './__fixtures__/full-port.js';
 import { closedPort, startHttp, startHttps, startTcp, type Loopback } from './__fixtures__/loopback.js';
 import { EgressPolicy } from './egress/egress-policy.js';
 import { HostLookups } from './egress/host-lookups.js';
@@ -116,6 +117,17 @@ describe('UpstreamClient: failures', () => {
     const url = new URL(`http://127.0.0.1:${await closedPort()}/`);
     const failure = await failureOf(client.send(callTo(url)));
     expect(failure).toMatchObject({ kind: 'connect', message: `no connection to ${url.host} (ECONNREFUSED)` });
+  });
+
+  it('bounds the wait for a connection that is not accepted', async () => {
+    const full = await startFullPort();
+    client = new UpstreamClient(loopbackPolicy(), { ...OPTIONS, connectTimeoutMs: 50 });
+    const started = performance.now();
+    const failure = await failureOf(client.send(callTo(new URL(`http://127.0.0.1:${full.port}/`))));
+    await full.close();
+    expect([failure.kind, failure.message]).toEqual(['connect', expect.stringContaining('UND_ERR_CONNECT_TIMEOUT')]);
+    // It is checked about twice a second.
+    expect(performance.now() - started).toBeLessThan(2_000);
   });
 
   it('reports a name that does not resolve', async () => {
