@@ -61,6 +61,9 @@ const ADDRESSES = [
   `https://${'a'.repeat(64)}.example.com`,
   `https://${'a.'.repeat(200)}example.com`,
   `https://example.com/${'a'.repeat(3_000)}`,
+  'https://example.com/\0',
+  'https://example.com/\ud800',
+  'https://example.com/?a=\udc00',
 ] as const;
 
 const MCP = { name: 'A', url: 'https://mcp.example.com/mcp' };
@@ -72,6 +75,11 @@ const FIELDS: readonly (readonly [field: string, path: string, body: (url: strin
   ['url of an MCP server', '/v1/mcp-servers', (url) => ({ ...MCP, url })],
   ['jwksUri', '/v1/mcp-servers', (url) => ({ ...MCP, jwt_validation: { jwksUri: url } })],
   ['jwks_uri', '/v1/mcp-servers', (url) => ({ ...MCP, jwt_validation: { jwks_uri: url } })],
+  [
+    'issuer',
+    '/v1/mcp-servers',
+    (url) => ({ ...MCP, jwt_validation: { ...JWKS, issuer: url, advertise_issuer: true } }),
+  ],
   [
     'introspection.endpoint',
     '/v1/mcp-servers',

@@ -16,6 +16,7 @@ const MAX_ALGORITHMS = 20;
 export class IntrospectionDto implements IntrospectionFields {
   /** The introspection endpoint of the identity provider (RFC 7662). */
   @IsUrl(WEB_ADDRESS)
+  @IsStorable()
   readonly endpoint: string;
 
   /** The id of the gateway at the identity provider. */
@@ -47,11 +48,13 @@ export class JwtValidationDto implements JwtValidationFields {
   /** Where the provider publishes its keys. Required without `introspection`. */
   @Optional()
   @IsUrl(WEB_ADDRESS)
+  @IsStorable()
   readonly jwksUri?: string;
 
   /** Another spelling of `jwksUri`. */
   @Optional()
   @IsUrl(WEB_ADDRESS)
+  @IsStorable()
   readonly jwks_uri?: string;
 
   /** Claims that must be present, and neither null nor empty. */
