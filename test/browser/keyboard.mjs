@@ -51,6 +51,20 @@ export const keyboard = [
       assert.ok(await opener.evaluate((element) => element === document.activeElement));
     },
   },
+  {
+    title: 'A button that the keyboard presses keeps the focus when its work is done',
+    run: async ({ tabs, page: address, adminKey }) => {
+      const page = await logIn(tabs, `${address}/providers?search=local`, adminKey);
+      const button = page.getByRole('button', { name: 'Test Local reranker' });
+      const answer = page.waitForResponse((each) => each.url().endsWith('/test'));
+      await button.press('Enter');
+      await answer;
+      await page.getByRole('button', { name: 'Test Local reranker', disabled: false }).waitFor();
+      // The browser takes the focus of a disabled button away when it next draws.
+      await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn, 100))));
+      assert.ok(await button.evaluate((element) => element === document.activeElement));
+    },
+  },
 ];
 
 /** In the page: what has the focus, and whether something lies over it. */

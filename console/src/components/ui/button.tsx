@@ -1,5 +1,5 @@
 import { cva, type VariantProps } from 'class-variance-authority';
-import type { ComponentProps } from 'react';
+import { type ComponentProps, useLayoutEffect, useRef } from 'react';
 import { cn } from '../../lib/cn';
 
 /** Also for links that look like a button. */
@@ -19,6 +19,28 @@ export const buttonLook = cva(
   },
 );
 
-export function Button({ kind, size, className, ...rest }: ComponentProps<'button'> & VariantProps<typeof buttonLook>) {
-  return <button type="button" className={cn(buttonLook({ kind, size }), className)} {...rest} />;
+type ButtonProps = ComponentProps<'button'> & VariantProps<typeof buttonLook>;
+
+export function Button({ kind, size, className, disabled = false, ...rest }: ButtonProps) {
+  const ref = useFocusBack(disabled);
+  return (
+    <button
+      ref={ref}
+      type="button"
+      className={cn(buttonLook({ kind, size }), className)}
+      disabled={disabled}
+      {...rest}
+    />
+  );
+}
+
+/** A button that is disabled while it works loses the focus to nothing: it gets it back. */
+function useFocusBack(isDisabled: boolean) {
+  const ref = useRef<HTMLButtonElement>(null);
+  const hadFocus = useRef(false);
+  useLayoutEffect(() => {
+    if (isDisabled) hadFocus.current = document.activeElement === ref.current;
+    else if (hadFocus.current && document.activeElement === document.body) ref.current?.focus();
+  }, [isDisabled]);
+  return ref;
 }
