@@ -86,7 +86,9 @@ const NAMES = `
   X-Ca-Nonce X-Bot-Score X-Ja3 X-Ja3-Fingerprint X-Ja4 Cloudfront-Viewer-Ja3-Fingerprint X-Webhook-Secret Stripe-Signature
   X-Shopify-Hmac-Sha256 X-Twilio-Signature Twilio-Email-Event-Webhook X-Line-Signature X-Goog-Channel-Id
   X-Goog-Channel-Token X-Proxied-Https X-Amzn-Lattice-Target X-Webauth-Tailnet X-Webauth-Photo X-Tailscale-Tailnet
-  X-Authentik-Meta-App X-Script-Prefix X-HTTPS
+  X-Authentik-Meta-App X-Script-Prefix X-HTTPS X-MSISDN MSISDN X-Nokia-MSISDN X-IMSI X-Up-Calling-Line-Id X-WX-OpenId
+  X-WX-UnionId X-WX-From-OpenId X-TT-OpenId X-OpenId DoAs X-Telegram-Init-Data X-Stytch-Session X-Acme-Session iPlanetDirectoryPro
+  Jenkins-Crumb X-Honeycomb-Team X-JFrog-Art-Api X-Transmission-Session-Id
 `
   .trim()
   .split(/\s+/);

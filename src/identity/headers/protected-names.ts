@@ -17,6 +17,7 @@ export const PROTECTED_FAMILIES: readonly ProtectedFamily[] = [
       /auth|token|jwt|jws|jwe|oidc|saml|sso-|(^|-)sso$|sso2$|kerberos|spnego|ntlm|ldap|dpop|bearer|cookie|credential|secret/,
       /passw|passphrase|signature|hmac|wsse|assertion|attest|app-?check|captcha|turnstile|csrf|xsrf/,
       /(^|-)(otp|totp|mfa|2fa|nonce|sig|sign)($|-)|keys?(-?id)?$|^(x-)?((session|sid|j?session-?id)|(cas-)?ticket)$/,
+      /(^|-)(crumb|session)$|^iplanetdirectorypro$|^x-(honeycomb-team|jfrog-art-api|telegram-init-data|transmission-session-id)$/,
     ),
   },
   {
@@ -31,6 +32,8 @@ export const PROTECTED_FAMILIES: readonly ProtectedFamily[] = [
       /(^|-)(sudo|admin|employee|netid|passport|requester|owner|viewer|delegate|operator|gid|phone)(id)?($|-)/,
       /(client|app|application|persistent|targeted|party|partner|merchant|agent|bot|device|profile)-?id$/,
       /(^|-)device-(trust|posture|compliance)|(access|security|trust)-level$|^x-ca-/,
+      // Mobile networks name the subscriber, and hosts of mini programs the user.
+      /msisdn|(^|-)(imsi|openid|unionid)$|calling-line-id$|^doas$/,
     ),
   },
   {
