@@ -21,6 +21,7 @@ import { PoliciesModule } from './policies/policies.module.js';
 import { McpModule } from './mcp/mcp.module.js';
 import { IdentityModule } from './identity/identity.module.js';
 import { InferenceModule } from './inference/inference.module.js';
+import { StoredResponsesElsewhereModule } from './inference/stored-responses-elsewhere.module.js';
 import { IdempotencyModule } from './idempotency/idempotency.module.js';
 import { OverviewModule } from './overview/overview.module.js';
 import { RedisModule } from './redis/redis.module.js';
@@ -67,8 +68,9 @@ import { WorkspacesModule } from './workspaces/workspaces.module.js';
     OverviewModule,
     HealthModule,
     FirstStartModule,
-    // Last: its addresses begin with names that administrators choose.
+    // Behind all that it could hide: its addresses begin with names that administrators choose.
     McpModule,
+    StoredResponsesElsewhereModule,
   ],
   providers: [
     // In this order: who calls, then its body, then the tenant that the body may name.

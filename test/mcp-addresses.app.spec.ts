@@ -118,6 +118,17 @@ describe('a slug of both the organisation and a workspace', () => {
   });
 });
 
+describe('a server with the name of an address of models', () => {
+  it('is what all methods reach', async () => {
+    await mcp.admin.create('/v1/mcp-servers', { name: 'Responses', slug: 'responses', url: mcp.raw.url('/r').href });
+    const headers = { ...KEY, accept: 'text/event-stream', 'mcp-session-id': 'none' };
+    for (const method of ['GET', 'DELETE']) {
+      const answer = await send(`${mcp.gateway.url}/responses/mcp`, { method, headers });
+      expect(jsonOf(answer)).toMatchObject({ jsonrpc: '2.0' });
+    }
+  });
+});
+
 describe('the metadata of a server', () => {
   const METADATA = '/.well-known/oauth-protected-resource';
   const preflightOf = (path: string): Promise<Answer> => {

@@ -95,6 +95,23 @@ describe('a stored response', () => {
     expect(gateway.provider.calls).toEqual([]);
   });
 
+  it.each(['/v1', '', '/openai/v1'])('is read, cancelled and deleted below %j', async (prefix) => {
+    const headers = { authorization: `Bearer ${ADMIN_KEY}`, 'x-gateway-virtual-key': slug };
+    const calls: [string, string, object][] = [
+      ['GET', '', RESPONSE],
+      ['GET', '/input_items', { object: 'list', data: [], has_more: false }],
+      ['POST', '/cancel', RESPONSE],
+      ['DELETE', '', { id: 'resp_1', object: 'response', deleted: true }],
+    ];
+    for (const [method, path, reply] of calls) {
+      gateway.provider.forget();
+      gateway.provider.replyWith(json(reply));
+      const answer = await fetch(`${gateway.app.url}${prefix}/responses/resp_1${path}`, { method, headers });
+      expect([method, path, answer.status]).toEqual([method, path, 200]);
+      expect(onlyCall(gateway.provider).path).toContain(`/responses/resp_1${path}`);
+    }
+  });
+
   it('breaks off with its provider, and has another form than a stream refused', async () => {
     gateway.provider.replyWith((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });

@@ -45,7 +45,8 @@ const NO_LOGIN = [
 /** Scopes that no route declares: they depend on what a request contains, or on who calls an MCP server. */
 const ASKED_ELSEWHERE = ['identities.assert', 'mcp.invoke', 'secret_references.use'];
 /** Areas whose objects, including their ids, belong to the provider: see relay-routes.once.spec.ts. */
-const RELAYED = /^\/v1\/(?:assistants|batches|files|fine_tuning|responses|threads|uploads|vector_stores)(?:\/|$)/;
+const RELAYED =
+  /^\/(?:v1\/(?:assistants|batches|files|fine_tuning|responses|threads|uploads|vector_stores)|(?:openai\/v1\/)?responses)(?:\/|$)/;
 /** Names of models are not references: see model-routes.app.spec.ts. */
 const MODELS = /^\/(?:v1\/models|model|v1(?:beta1)?\/(?:projects|publishers))\//;
 /** Addresses of MCP servers, which speak JSON-RPC and authenticate callers themselves: see mcp-gateway.app.spec.ts. */

@@ -10,7 +10,7 @@ import { InferenceController } from './inference.controller.js';
 import { InferenceService } from './inference.service.js';
 import { IsolatedCalls } from './isolated-calls.js';
 import { TranslatedCalls } from './translated-calls.js';
-import { RESPONSE_PROVIDERS, RESPONSE_ROUTES } from './response.routes.js';
+import { STORED_RESPONSES } from './response.routes.js';
 import { VertexController } from './vertex.controller.js';
 import { TokenCounter } from './token-counts/token-counter.js';
 
@@ -21,7 +21,7 @@ import { TokenCounter } from './token-counts/token-counter.js';
     BedrockController,
     GeminiController,
     VertexController,
-    relayController({ tag: 'Inference', routes: RESPONSE_ROUTES, providers: RESPONSE_PROVIDERS }),
+    relayController(STORED_RESPONSES),
   ],
   providers: [InferenceService, DrainedCalls, FittedCalls, IsolatedCalls, TokenCounter, TranslatedCalls],
 })

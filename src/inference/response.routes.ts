@@ -1,13 +1,14 @@
 // Stored responses of the OpenAI API. Source: https://platform.openai.com/docs/api-reference/responses, read 2026-11-27.
 import type { ResourceProvider } from '../gateway/relay/operation.types.js';
 import type { RelayRoute } from '../gateway/relay/relay-route.js';
+import type { ResourceArea } from '../gateway/relay/resource-area.js';
 import { ResponseInputQuery, StoredResponseQuery } from './stored-response.query.js';
 
 const RESPONSE = { kind: 'response', name: 'response_id' } as const;
 const PATH = '/responses/{response_id}';
 const SCOPE = 'completions.write';
 
-export const RESPONSE_PROVIDERS: readonly ResourceProvider[] = [
+const PROVIDERS: readonly ResourceProvider[] = [
   { kind: 'relay', slug: 'openai' },
   { kind: 'relay', slug: 'azure-openai' },
   { kind: 'relay', slug: 'openai-compatible' },
@@ -17,7 +18,7 @@ export const RESPONSE_PROVIDERS: readonly ResourceProvider[] = [
   { kind: 'relay', slug: 'vllm' },
 ];
 
-export const RESPONSE_ROUTES: readonly RelayRoute[] = [
+const ROUTES: readonly RelayRoute[] = [
   {
     kind: 'retrieve',
     operation: 'responses.retrieve',
@@ -59,3 +60,5 @@ export const RESPONSE_ROUTES: readonly RelayRoute[] = [
     deletes: { idParam: 'response_id', object: 'response' },
   },
 ];
+
+export const STORED_RESPONSES: ResourceArea = { tag: 'Inference', routes: ROUTES, providers: PROVIDERS };

@@ -4,7 +4,7 @@ import { BATCH_ROUTES } from '../../src/batches/batch.routes.js';
 import { FILE_ROUTES } from '../../src/batches/file.routes.js';
 import { UPLOAD_ROUTES } from '../../src/batches/upload.routes.js';
 import { FINE_TUNING_ROUTES } from '../../src/fine-tuning/fine-tuning.routes.js';
-import { RESPONSE_ROUTES } from '../../src/inference/response.routes.js';
+import { STORED_RESPONSES } from '../../src/inference/response.routes.js';
 
 /** All routes that relay what is not metered. */
 export const RELAY_ROUTES = [
@@ -14,5 +14,5 @@ export const RELAY_ROUTES = [
   ...FINE_TUNING_ROUTES,
   ...ASSISTANTS_ROUTES,
   ...VECTOR_STORE_ROUTES,
-  ...RESPONSE_ROUTES,
+  ...STORED_RESPONSES.routes,
 ];

@@ -14,6 +14,7 @@ import {
 import {
   ApiBody,
   ApiConsumes,
+  ApiExcludeController,
   ApiExtraModels,
   type ApiHeaderOptions,
   ApiHeaders,
@@ -57,10 +58,24 @@ export function relayController(area: ResourceArea): Type {
       relay.offer(area);
     }
   }
+  return withHandlers(RelayController, area, 'Controller');
+}
+
+/** The same calls at other addresses: for clients whose address has no version, or names the API. */
+export function relayControllerElsewhere(area: ResourceArea, prefixes: string[]): Type {
+  @ApiExcludeController()
+  @Controller(prefixes)
+  class RelayController {
+    constructor(readonly relay: RelayService) {}
+  }
+  return withHandlers(RelayController, area, 'ElsewhereController');
+}
+
+function withHandlers(controller: Type<{ readonly relay: RelayService }>, area: ResourceArea, nameEnd: string): Type {
   // The name appears in the log of the start.
-  Object.defineProperty(RelayController, 'name', { value: `${area.tag.replace(/\W/g, '')}Controller` });
-  for (const route of area.routes) addHandler(RelayController, area, route);
-  return RelayController;
+  Object.defineProperty(controller, 'name', { value: `${area.tag.replace(/\W/g, '')}${nameEnd}` });
+  for (const route of area.routes) addHandler(controller, area, route);
+  return controller;
 }
 
 function addHandler(controller: Type<{ readonly relay: RelayService }>, area: ResourceArea, route: RelayRoute): void {

@@ -1,0 +1,11 @@
+import { Module } from '@nestjs/common';
+import { GatewayModule } from '../gateway/gateway.module.js';
+import { relayControllerElsewhere } from '../gateway/relay/relay-controller.js';
+import { STORED_RESPONSES } from './response.routes.js';
+
+/** Apart from the others: these routes come behind those of MCP servers, one of which may have the name `responses`. */
+@Module({
+  imports: [GatewayModule],
+  controllers: [relayControllerElsewhere(STORED_RESPONSES, ['', 'openai/v1'])],
+})
+export class StoredResponsesElsewhereModule {}
