@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { readString } from '../src/common/json/read.js';
+import { readArray, readString } from '../src/common/json/read.js';
 import { eventually } from './support/eventually.js';
 import { json, onlyCall } from './support/fake-provider.js';
 import { GatewayClient } from './support/gateway-client.js';
@@ -226,9 +226,15 @@ describe('the access of an API key to providers', () => {
 
   it('stays bounded when its only virtual key is deleted', async () => {
     const only = await gateway.virtualKey('jina');
-    const { key } = await keyWith({ allowed_virtual_keys: [only] });
+    const { id, key } = await keyWith({ allowed_virtual_keys: [only] });
     await admin.delete(`/v1/virtual-keys/${only}`);
     expect(refusalOf(await rerank(key, '@local/m'))).toMatchObject(NOT_ALLOWED);
+    const at = `/v1/api-keys/${id}`;
+    const read = await admin.read(at);
+    expect(jsonOf(await admin.put(at, read))).toEqual(read);
+    const gone = readArray(read['allowed_virtual_keys'], 'allowed_virtual_keys')[0];
+    const moved = await admin.patch(`/v1/api-keys/${(await keyWith({})).id}`, { allowed_virtual_keys: [gone] });
+    expect(refusalOf(moved)).toMatchObject({ status: 400, param: 'allowed_virtual_keys.0' });
   });
 
   it('is nothing with empty lists', async () => {
