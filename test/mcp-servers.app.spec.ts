@@ -100,7 +100,7 @@ describe('an MCP server', () => {
   it('writes an audit entry for every change and test of an MCP server, without values', async () => {
     const { id, path } = await make({ headers: { 'X-Api-Key': SECRET } });
     await admin.patch(path, { description: 'changed' });
-    await admin.put(`${path}/tools`, { tools: [{ name: 'search', enabled: false }] });
+    for (const enabled of [false, true]) await admin.put(`${path}/tools`, { tools: [{ name: 'search', enabled }] });
     await admin.post(`${path}/test`);
     await admin.delete(path);
     const entries = await admin.list(`/v1/audit-logs?resource=${id}`);
@@ -109,10 +109,18 @@ describe('an MCP server', () => {
       'mcp_servers.test',
       'mcp_servers.update',
       'mcp_servers.update',
+      'mcp_servers.update',
       'mcp_servers.create',
     ]);
     expect(entries[1]).toMatchObject({ changed_fields: [] });
-    expect(entries[2]).toMatchObject({ changed_fields: ['tools'] });
+    const changes = [
+      { old: false, new: true },
+      { old: null, new: false },
+    ];
+    for (const [index, change] of changes.entries()) {
+      const entry = { changed_fields: ['tools'], changes: { 'tools.search.enabled': change } };
+      expect(entries[2 + index]).toMatchObject(entry);
+    }
     expect(JSON.stringify(entries)).not.toContain(SECRET);
   });
 });

@@ -82,6 +82,7 @@ describe('the usage of a policy', () => {
     expect(entry).toMatchObject({
       action: 'policies.delete_entity',
       changed_fields: [`entities.${String(entity?.['id'])}`],
+      changes: { 'entities.metadata.user:alice': { old: COST, new: null } },
     });
   });
 
@@ -184,7 +185,8 @@ describe('the usage of a policy', () => {
     ]);
     expect(await gateway.books.faults()).toEqual([]);
     const [entry] = await admin.list('/v1/audit-logs?page_size=1');
-    expect(entry).toMatchObject({ action: 'policies.reset', resource_id: id });
+    const changes = { 'entities.metadata.user:alice': { old: COST, new: 0 } };
+    expect(entry).toMatchObject({ action: 'policies.reset', resource_id: id, changes });
   });
 });
 

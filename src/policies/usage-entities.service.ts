@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { Principal } from '../access/principal.js';
+import type { AuditRecord } from '../audit/audit-record.js';
 import { AuditService } from '../audit/audit.service.js';
 import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
 import { type ListOf, toList, toSkipTake } from '../common/pagination/list.js';
@@ -13,6 +14,7 @@ import { windowAt } from '../usage/windows.js';
 import { entryOf } from './audit-entry.js';
 import { readPolicy } from './compiled-policies.js';
 import type { UsageEntitiesQuery } from './dto/usage-entities.query.js';
+import { fromUnits } from './limits.js';
 import { PolicyStore } from './policy.store.js';
 import { toUsageEntityResponse, type UsageEntityResponse } from './usage-limit.response.js';
 import type { UsagePolicy } from './usage-policy.entity.js';
@@ -92,7 +94,7 @@ export class UsageEntitiesService {
         throw new GatewayError('conflict', {
           message: 'Calls of this group are in flight. Try again when they have ended.',
         });
-      await this.audit.record(manager, principal, entryOf('delete_entity', policy, [`entities.${bucket.id}`]));
+      await this.audit.record(manager, principal, entityEntry('delete_entity', policy, bucket));
     });
   }
 
@@ -102,7 +104,7 @@ export class UsageEntitiesService {
     if (bucket === null) throw new GatewayError('not_found');
     await this.policies.rows.manager.transaction(async (manager) => {
       if (!(await this.usage.reset(bucket, adjustment, manager))) throw new GatewayError('not_found');
-      await this.audit.record(manager, principal, entryOf('reset', policy, [`entities.${bucket.id}`]));
+      await this.audit.record(manager, principal, entityEntry('reset', policy, bucket));
     });
   }
 
@@ -118,4 +120,11 @@ export class UsageEntitiesService {
     );
     return toList(found, (bucket) => toUsageEntityResponse(bucket, limit));
   }
+}
+
+/** With the group by its value key: its id says nothing once it is deleted. */
+function entityEntry(verb: 'delete_entity' | 'reset', policy: UsagePolicy, bucket: UsageBucket): AuditRecord {
+  const usageOf = (used: bigint): object => ({ entities: { [bucket.valueKey]: fromUnits(bucket.unit, used) } });
+  const after = verb === 'reset' ? usageOf(0n) : {};
+  return entryOf(verb, policy, [`entities.${bucket.id}`], { before: usageOf(BigInt(bucket.used)), after });
 }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { type EntityManager, In, type Repository } from 'typeorm';
+import type { Snapshots } from '../../audit/audit-changes.js';
 import type { Actor } from '../../audit/audit.service.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { toSkipTake } from '../../common/pagination/list.js';
@@ -101,16 +102,23 @@ export class McpServerToolStore {
   }
 
   /**
-   * Also for tools that were never seen: they can be disabled before a server has them. Returns whether something changes. The
-   * server is locked.
+   * Also for tools that were never seen: they can be disabled before a server has them. Returns the tools that change, for the
+   * audit log. The server is locked.
    */
-  async setEnabled(manager: EntityManager, serverId: string, choices: readonly ToolChoice[]): Promise<boolean> {
+  async setEnabled(
+    manager: EntityManager,
+    serverId: string,
+    choices: readonly ToolChoice[],
+  ): Promise<Required<Snapshots>> {
     const known = await manager.findBy(McpServerTool, { serverId, name: In(choices.map(({ name }) => name)) });
     const before = new Map(known.map(({ name, enabled }) => [name, enabled]));
     const changed = choices.filter(({ name, enabled }) => before.get(name) !== enabled);
     const rows = changed.map(({ name, enabled }) => ({ serverId, name, enabled }));
     if (rows.length > 0) await manager.upsert(McpServerTool, rows, ['serverId', 'name']);
-    return rows.length > 0;
+    return {
+      before: toolsOf(changed.map(({ name }) => ({ name, enabled: before.get(name) }))),
+      after: toolsOf(rows),
+    };
   }
 
   /**
@@ -203,6 +211,10 @@ function withRoom(listed: Listed, known: ToolsByName): readonly ListedTool[] {
     room -= 1;
     return room >= 0;
   });
+}
+
+function toolsOf(tools: readonly { readonly name: string; readonly enabled: boolean | undefined }[]): object {
+  return Object.fromEntries(tools.map(({ name, enabled }) => [name, { enabled }]));
 }
 
 function byName(tools: readonly McpServerTool[]): ToolsByName {

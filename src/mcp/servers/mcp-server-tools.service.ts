@@ -28,10 +28,10 @@ export class McpServerToolsService {
     assertFixedFields(fixedFieldsOf(dto), { object: 'list' });
     const row = await this.store.manager.transaction(async (manager) => {
       const server = await this.store.getForChange(manager, principal, ref);
-      const areSet = await this.tools.setEnabled(manager, server.id, dto.tools);
+      const { before, after } = await this.tools.setEnabled(manager, server.id, dto.tools);
       const accepted = await this.tools.accept(manager, server, dto.tools);
-      if (!areSet && Object.keys(accepted).length === 0) return server;
-      const snapshots = { after: { accepted_tools: accepted } };
+      if (Object.keys({ ...after, ...accepted }).length === 0) return server;
+      const snapshots = { before: { tools: before }, after: { tools: after, accepted_tools: accepted } };
       await this.store.record(manager, principal, 'update', server, ['tools'], snapshots);
       return server;
     });
