@@ -59,6 +59,8 @@ describe('inspectBody', () => {
     ['a batch in a batch', '[[{"id":1,"method":"ping"}]]', -32600],
     ['a method that is not a string', '{"id":1,"method":["tools/call"]}', -32600],
     ['an id that is none', '{"id":{},"method":"ping"}', -32600],
+    ['an id that is too long', JSON.stringify({ id: 'i'.repeat(1_025), method: 'ping' }), -32600],
+    ['a number that is too long as an id', `{"id":${'9'.repeat(1_025)},"method":"ping"}`, -32600],
     ['a result of no request', '{"result":{}}', -32600],
     ['neither method nor result', '{"id":1}', -32600],
     ['a tool call without a tool', '{"id":1,"method":"tools/call","params":{}}', -32600],
@@ -175,6 +177,11 @@ describe('denyToolCalls', () => {
       id: 2,
       error: { code: -32602, message: 'Unknown tool: off' },
     });
+  });
+
+  it('repeats a long name only in part', () => {
+    const long = { ...CALL, params: { name: 'n'.repeat(1_000_000) } };
+    expect(denyToolCalls(inspected(long), mayUse)?.text).toContain(`Unknown tool: ${'n'.repeat(128)}…"`);
   });
 
   it('refuses the whole batch when one call is denied', () => {

@@ -26,6 +26,9 @@ export const SUBJECT_KEYS: ReadonlyMap<string, string> = new Map([
   ['resources/unsubscribe', 'uri'],
 ]);
 
+/** Errors repeat it. */
+const MAX_ID_CHARACTERS = 1_024;
+
 /** @throws McpError `validation_failed` for an invalid JSON-RPC message, and for a tool call without a tool */
 export function readRpcMessage(value: unknown): RpcMessage {
   if (!isObject(value)) throw invalid('A JSON-RPC message must be an object.');
@@ -43,6 +46,9 @@ export function readRpcMessage(value: unknown): RpcMessage {
 }
 
 function idOf({ id }: JsonObject): RpcId {
+  if ((typeof id === 'string' && id.length > MAX_ID_CHARACTERS) || id === Infinity || id === -Infinity) {
+    throw invalid(`The id must have at most ${MAX_ID_CHARACTERS} characters.`, 'id');
+  }
   if (typeof id === 'string' || typeof id === 'number' || id === null) return id;
   throw invalid('The id must be a string or a number.', 'id');
 }

@@ -4,6 +4,9 @@ import { RPC_CODES, type RpcErrorBody, type RpcId } from '../mcp-error.js';
 import { answerableMessages, type InspectedBody } from './inspect-body.js';
 import type { RpcMessage } from './rpc-message.js';
 
+/** Of a tool, in an error: names have at most as many (MCP 2025-11-25). */
+const MAX_NAME_CHARACTERS = 128;
+
 /** Whether the caller may use a tool of the server; in a list, with its definition. */
 export type ToolAccess = (name: string, definition?: JsonObject) => boolean;
 
@@ -39,8 +42,9 @@ function isDenied({ method, subject }: RpcMessage, mayUse: ToolAccess): boolean 
   return method === 'tools/call' && (subject === undefined || !mayUse(subject));
 }
 
-function unknownTool({ id, subject }: RpcMessage): RpcErrorBody {
-  return rpcError(id, RPC_CODES.invalidParams, `Unknown tool: ${subject ?? ''}`);
+function unknownTool({ id, subject = '' }: RpcMessage): RpcErrorBody {
+  const name = subject.length > MAX_NAME_CHARACTERS ? `${subject.slice(0, MAX_NAME_CHARACTERS)}…` : subject;
+  return rpcError(id, RPC_CODES.invalidParams, `Unknown tool: ${name}`);
 }
 
 function notRun(id: RpcId | undefined): RpcErrorBody {
