@@ -4,7 +4,7 @@ import { ProviderJob } from '../src/gateway/deferred/provider-job.entity.js';
 import { eventually } from './support/eventually.js';
 import { FakeBatches } from './support/fake-batches.js';
 import { json, silence } from './support/fake-provider.js';
-import { type Answer, jsonOf, refusalOf } from './support/send.js';
+import { type Answer, errorIn, jsonOf, refusalOf } from './support/send.js';
 import { startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
 
 const LINES = 1_000;
@@ -391,6 +391,16 @@ describe('a batch under a usage limit', () => {
     account.upload('file-1', [{ ...CALL, model: 'unpriced' }]);
     await limit(LINES);
     expect(refusalOf(await create())).toMatchObject({ status: 412, code: 'price_unknown' });
+  });
+
+  it('is refused for the unit that has no price, where its model has one of another', async () => {
+    account.upload('file-1', [CALL, { ...CALL, model: 'half' }]);
+    const half = { provider: 'openai-compatible', model: 'half', unit: 'output', price: '0.000001' };
+    await gateway.admin.create('/v1/prices', half);
+    await limit(LINES);
+    const answer = await create();
+    expect(refusalOf(answer)).toMatchObject({ status: 412, code: 'price_unknown' });
+    expect(errorIn(answer)['message']).toContain('"model":"half","unit":"input"');
   });
 
   it('falls under limits on its model alone', async () => {

@@ -1,8 +1,9 @@
 // Chats, messages and embeddings under a limit in US dollars, at the prices that come with the gateway.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { readObject } from '../src/common/json/read.js';
 import { json } from './support/fake-provider.js';
 import { plainly } from './support/openai-client.js';
-import { refusalOf } from './support/send.js';
+import { errorIn, refusalOf } from './support/send.js';
 import { startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
 
 const MESSAGES = [{ role: 'user', content: 'Hello' }];
@@ -183,5 +184,26 @@ describe('under a limit in US dollars, without a price set by hand', () => {
     const answer = await ask('POST', '/chat/completions', { body });
     expect(refusalOf(answer)).toMatchObject({ status: 412, code: 'price_unknown' });
     expect(gateway.provider.calls).toEqual([]);
+  });
+
+  it.each([
+    ['a chat', '/chat/completions', { max_tokens: 200, messages: MESSAGES }],
+    ['a response', '/responses', { max_output_tokens: 200, input: 'Hello' }],
+    ['an embedding', '/embeddings', { input: 'Hello' }],
+  ])('names one price after the other, until %s passes', async (name, path, call) => {
+    const ask = plainly(gateway, await gateway.virtualKey('openai-compatible'));
+    const body = { model: `unpriced for ${name}`, ...call };
+    const units: unknown[] = [];
+    for (;;) {
+      const answer = await ask('POST', path, { body });
+      if (answer.status !== 412) break;
+      const [, request = ''] = String(errorIn(answer)['message']).split('POST /v1/prices ');
+      const named = readObject(JSON.parse(request), 'request');
+      expect(units).not.toContain(named['unit']);
+      units.push(named['unit']);
+      await gateway.admin.create('/v1/prices', { ...named, price: '0.000001' });
+    }
+    expect(units).toEqual(path === '/embeddings' ? ['input'] : ['output', 'input']);
+    expect(gateway.provider.calls).toHaveLength(1);
   });
 });

@@ -71,18 +71,25 @@ export function costOfEstimate(estimate: UsageEstimate, prices: readonly Price[]
   return { prices: counting, isPriced, modes, rate, bound: figuresAt(quantities, dearest) };
 }
 
+/** Whether the prices make up the whole cost of a call. */
+export function isWhollyPriced(call: Pick<UsageEstimate, 'unit' | 'counts'>, prices: readonly Price[]): boolean {
+  return unpricedUnit(call, prices) === undefined;
+}
+
 /**
- * A call that is billed by token needs a price for each unit that it can use, unless its model is sold by the request alone.
- * Other calls need any price, since they are billed by one unit.
+ * The unit that needs a price next; undefined where none does. A call that is billed by token needs one for each unit that it can
+ * use, unless its model is sold by the request alone. Other calls need any price, since they are billed by one unit.
  */
-export function isWhollyPriced(
+export function unpricedUnit(
   { unit, counts }: Pick<UsageEstimate, 'unit' | 'counts'>,
   prices: readonly Price[],
-): boolean {
+): QuantityUnit | undefined {
   // A higher tier alone would leave smaller calls free.
   const base = prices.filter(({ mode, minInputTokens }) => mode === MODE && minInputTokens === 0);
-  if (!isTokenUnit(unit) || base.every((price) => price.unit === 'request')) return base.length > 0;
-  return QUANTITY_UNITS.every((used) => counts[used] === undefined || priceOf(used, base) !== undefined);
+  if (base.length === 0) return unit;
+  if (!isTokenUnit(unit) || base.every((price) => price.unit === 'request')) return undefined;
+  const lacksPrice = (used: QuantityUnit): boolean => counts[used] !== undefined && priceOf(used, base) === undefined;
+  return lacksPrice(unit) ? unit : QUANTITY_UNITS.find(lacksPrice);
 }
 
 /** The most output with which a call fits, which fits with none. @param fits for what it would use */

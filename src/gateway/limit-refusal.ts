@@ -32,7 +32,7 @@ export function priceUnknown(policyId: string, provider: string, model: string, 
   const price = { provider, model: model.slice(0, MAX_LOGGED_MODEL), unit, price: '<US dollars for one>' };
   return new GatewayError('price_unknown', {
     param: 'model',
-    message: `A cost limit applies to this call, and its model has no price. Set one: POST /v1/prices ${JSON.stringify(price)}`,
+    message: `A cost limit applies to this call, and its model has no price for ${unit}. Set one: POST /v1/prices ${JSON.stringify(price)}`,
     headers: { 'x-gateway-limit-policy': policyId, ...retryHeaders('exceeded') },
     reason: `no price for ${model.slice(0, MAX_LOGGED_MODEL)} of ${provider}`,
   });

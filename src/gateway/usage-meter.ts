@@ -13,11 +13,12 @@ import { timeoutMsOf } from '../upstream/provider-call.js';
 import { canonicalModel, modelAliases } from '../usage/model-names.js';
 import { PriceCatalogue } from '../usage/prices/price-catalogue.js';
 import type { Price, PricedUnit } from '../usage/prices/price.types.js';
-import { QUANTITY_UNITS, type Quantities } from '../usage/units.js';
+import { QUANTITY_UNITS, type Quantities, type QuantityUnit } from '../usage/units.js';
 import type { UsageDimensions, UsageStore } from '../usage/usage-store.types.js';
 import { USAGE_STORE } from '../usage/usage-store.token.js';
 import type { MeteredUse, UsageEstimate } from './billable-use.js';
-import { type AboveBound, costOfEstimate, measuredUnits } from './call-cost.js';
+import { type AboveBound, costOfEstimate, measuredUnits, unpricedUnit } from './call-cost.js';
+import type { ManyCalls } from './deferred/many-calls.js';
 import { priceUnknown, usageNotBounded } from './limit-refusal.js';
 import { MeteredCall, type UsageCounts } from './metered-call.js';
 import { listedModel, type ProviderContext } from './provider-context.decorator.js';
@@ -122,7 +123,7 @@ export class UsageMeter implements BeforeApplicationShutdown {
       chain(this.policies.get(context.principal.organisationId, this.clock.now().getTime()), (known) => {
         const policies = readableMatches(known, facts);
         if (estimate.unbounded !== undefined) this.assertNotLimited(context, policies, estimate.unbounded);
-        if (isUnpriced) this.assertAllowed(context, policies, estimate, sold);
+        if (isUnpriced) this.assertAllowed(context, policies, { unit: estimate.unit, calls: [estimate.counts] }, sold);
         return policies;
       });
     const dimensions = dimensionsOf(context, facts);
@@ -152,20 +153,24 @@ export class UsageMeter implements BeforeApplicationShutdown {
   }
 
   /**
-   * For a call whose model has no price.
+   * For calls whose model lacks a price.
    * @throws GatewayError `price_unknown`, `store_unavailable`
    */
   assertAllowed(
     { request }: ProviderContext,
     policies: readonly CompiledPolicy[],
-    { unit }: Pick<UsageEstimate, 'unit'>,
+    { unit, calls }: Pick<ManyCalls, 'unit' | 'calls'>,
     { provider, model, prices }: SoldModel,
   ): void {
     const onCosts = policies.filter(({ unit }) => unit === 'cost');
     const policy = onCosts.find(({ enforced }) => enforced);
     if (policy !== undefined && prices === undefined) throw new GatewayError('store_unavailable', { reason: 'prices' });
     if (this.config.USAGE_UNPRICED === 'allow') return;
-    if (policy !== undefined) throw priceUnknown(policy.id, provider, model, unit);
+    if (policy !== undefined) {
+      let lacking: QuantityUnit | undefined;
+      for (const counts of calls) lacking ??= unpricedUnit({ unit, counts }, prices ?? NO_PRICES);
+      throw priceUnknown(policy.id, provider, model, lacking ?? unit);
+    }
     if (prices !== undefined) noteMonitored(request, 'price_unknown', onCosts);
   }
 }

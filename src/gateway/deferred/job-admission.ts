@@ -168,7 +168,7 @@ export class JobAdmission {
     );
     const { isPriced, figures, rate } = boundOfCalls({ unit, mode, calls }, prices ?? []);
     if (!isPriced) this.prices.countMissing(provider);
-    if (!isPriced) this.meter.assertAllowed(context, policies, { unit }, { ...sold, prices });
+    if (!isPriced) this.meter.assertAllowed(context, policies, part, { ...sold, prices });
     const charges = policies.map((policy) => chargeOf(policy, facts, at));
     const dimensions = dimensionsOf(context, facts);
     const reservation = {
