@@ -301,6 +301,8 @@ describe('fine_tuning.jobs.create at bedrock', () => {
   });
 
   it.each([
+    ['LearningRate', 'learning_rate'],
+    ['_learning_rate', 'learning_rate'],
     ['learningRate', 'learning_rate'],
     ['learningRateMultiplier', 'learning_rate_multiplier'],
     ['learning_rateMultiplier', 'learning_rate_multiplier'],

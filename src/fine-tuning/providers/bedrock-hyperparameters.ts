@@ -44,7 +44,7 @@ function toTheirs(name: string): string {
 
 function toOurs(name: string): string {
   if (name === EPOCHS.theirs) return EPOCHS.ours;
-  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return name.replaceAll(/[A-Z]/g, (letter, place: number) => (place === 0 ? '' : '_') + letter.toLowerCase());
 }
 
 function isValue(name: string, value: unknown): boolean {
