@@ -13,7 +13,7 @@ import {
   type Hidden,
   parseProviderResult,
 } from '../upstream/provider-error.js';
-import { secretsOf, withoutSecrets } from '../upstream/without-secrets.js';
+import { headersWithoutSecrets, secretsOf, withoutSecrets } from '../upstream/without-secrets.js';
 import { UpstreamClient } from '../upstream/upstream-client.js';
 import {
   type AttemptObserver,
@@ -315,8 +315,9 @@ export class ProviderCallService {
     telemetry.end(String(answer.status), isSuccess ? answered?.(answer.body) : undefined);
     if (isSuccess) return answer;
     const { provider, source } = context.virtualKey;
-    const refusal = { ...answer, body: answer.body ?? NO_BODY };
     const hidden = { ...hiddenOf(context), sent };
+    const headers = headersWithoutSecrets(answer.headers, hidden.secrets);
+    const refusal = { ...answer, headers, body: answer.body ?? NO_BODY };
     operation.noteRefusal?.({ ...refusal, body: withoutSecrets(refusal.body, hidden.secrets) });
     const error = answerToError(refusal, provider, hidden);
     // With a source, a newer credential may be accepted.

@@ -1,5 +1,6 @@
 import { sensitiveFields } from './providers/sensitive.decorator.js';
 import type { Credential, Provider } from './providers/provider.types.js';
+import type { UpstreamHeaders } from './upstream.types.js';
 
 const MASK = '****';
 /** Shorter values may be part of ordinary words, and are too weak to be secrets. */
@@ -35,6 +36,12 @@ export function withoutSecrets(body: Buffer, secrets: readonly string[]): Buffer
     found.reduce((rest, secret) => rest.replaceAll(secret, MASK), text),
     'latin1',
   );
+}
+
+/** The headers of a provider's answer without those that hold a secret. */
+export function headersWithoutSecrets(headers: UpstreamHeaders, secrets: readonly string[]): UpstreamHeaders {
+  const holdsSecret = (value: string): boolean => secrets.some((secret) => value.includes(secret));
+  return Object.fromEntries(Object.entries(headers).filter(([, value = []]) => ![value].flat().some(holdsSecret)));
 }
 
 /** Where a secret begins that stands in the bytes, or whose beginning stands at their end; undefined: there is none. */
