@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { McpCallRecorder } from '../src/mcp/calls/mcp-call.recorder.js';
 import { SCOPES } from '../src/access/scopes.js';
-import type { JsonObject } from '../src/common/json/read.js';
+import { type JsonObject, readString } from '../src/common/json/read.js';
+import { RequestLogRecorder } from '../src/request-logs/request-log.recorder.js';
 import { forEvery, pairs } from './support/for-every.js';
 import { GatewayClient } from './support/gateway-client.js';
 import { type IdentityProvider, startIdentityProvider } from './support/identity-provider.js';
@@ -65,6 +66,7 @@ beforeAll(async () => {
   await admin.create('/v1/prices', { ...PRICE, model: 'another' });
   await callTool('another');
   await gateway.app.get(McpCallRecorder, { strict: false }).flush();
+  await gateway.app.get(RequestLogRecorder, { strict: false }).flush();
 });
 
 afterAll(async () => {
@@ -91,6 +93,17 @@ describe('lists of prices, changes, calls and organisations', () => {
       expect(await found(list, `search=${first.slice(0, 3)}`)).toEqual([first]);
       expect(await found(list, 'search=want_d')).toEqual([]);
     }));
+
+  it('find the trace of a change or a call', () =>
+    forEvery(
+      ['/v1/audit-logs', `${SERVER}/calls`, '/v1/logs'].map((path) => [path, path] as const),
+      async (path) => {
+        const [newest] = await admin.list(`${path}?page_size=1`);
+        const trace = readString(newest?.['trace_id'], 'trace_id');
+        const traced = await admin.list(`${path}?search=${trace}`);
+        expect(new Set(traced.map((item) => item['trace_id']))).toEqual(new Set([trace]));
+      },
+    ));
 
   it('are sorted in either direction, page by page', () =>
     forEvery(ALL, async (list) => {

@@ -85,7 +85,10 @@ function whereOf(principal: Principal, filter: AuditLogFilter): FindOptionsWhere
   // Ids of keys are stored in one spelling, subjects of tokens as they are.
   const actorId = actor === undefined ? undefined : In([actor, foldId(actor)]);
   const named = withoutUndefined({ actorId, action, resourceId, resourceType, createdAt: timeRange(filter) });
-  return both([{ ...named, ...tenantWhere(principal) }], searched(filter.search, ['resourceName', 'actorName']));
+  return both(
+    [{ ...named, ...tenantWhere(principal) }],
+    searched(filter.search, ['resourceName', 'actorName', 'traceId']),
+  );
 }
 
 /** Without the user's claims, which may be large. */

@@ -49,7 +49,10 @@ export class RequestLogsService {
     });
     const tenant = tenantWhere(principal);
     const owner = { ...(await this.workspaces.filterBy(principal, query.workspace_id)), ...tenant };
-    const filters = both([{ ...named, ...owner }], searched(query.search, ['model', 'actorId', 'errorCode']));
+    const filters = both(
+      [{ ...named, ...owner }],
+      searched(query.search, ['model', 'actorId', 'errorCode', 'traceId']),
+    );
     return readLogPage(this.logs, tenant, filters, query);
   }
 

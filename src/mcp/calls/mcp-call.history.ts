@@ -25,7 +25,7 @@ export class McpCallHistory {
     const { user_id: userId, tool, outcome, status } = query;
     const named = withoutUndefined({ userId, tool, outcome, status, createdAt: timeRange(query) });
     const owner = { ...tenantWhere(principal), serverId };
-    const filters = both([{ ...named, ...owner }], searched(query.search, ['tool', 'userId']));
+    const filters = both([{ ...named, ...owner }], searched(query.search, ['tool', 'userId', 'traceId']));
     return readLogPage(this.calls, owner, filters, query);
   }
 }
