@@ -53,6 +53,7 @@ describe('openaiCompatibleRerank', () => {
     { results: [{ index: 1, score: 2, document: 'text' }] },
     { data: [{ index: 1, relevance_score: 2, document: { text: 'text' } }] },
     { data: [{ index: 1, score: 2 }], results: undefined },
+    { data: [{ index: 1, score: 2, relevance_score: null }], results: null },
     [{ index: 1, relevance_score: 2, text: 'text' }],
     [{ index: 1, score: 2 }],
   ])('reads the form %j', (answer) => {
@@ -74,7 +75,7 @@ describe('openaiCompatibleRerank', () => {
     [[{ index: 9, score: 2 }]],
     [[7]],
     [{ scores: [] }],
-    [{ results: null, data: [] }],
+    [{ results: null }],
   ])('refuses the form %j', (answer) => {
     expect(() => read(answer)).toThrow(UnexpectedShapeError);
   });

@@ -90,10 +90,15 @@ function readAnyScores(answer: unknown, body: JsonObject, documentCount: number)
   const [first] = readArray(items, path);
   // A list without a name that is empty could be the answer to anything.
   if (first === undefined && path === 'body') throw new UnexpectedShapeError('at least one result', path);
-  const isShort = isObject(first) && first['relevance_score'] === undefined && first['score'] !== undefined;
+  const isShort = isObject(first) && isAbsent(first['relevance_score']) && !isAbsent(first['score']);
   return readScores(items, { path, scoreField: isShort ? 'score' : 'relevance_score', documentCount });
 }
 
 function listOf(body: JsonObject): readonly [unknown, string] {
-  return body['results'] === undefined ? [body['data'], 'body.data'] : [body['results'], 'body.results'];
+  return isAbsent(body['results']) ? [body['data'], 'body.data'] : [body['results'], 'body.results'];
+}
+
+/** Servers in Python write null for what they do not have. */
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null;
 }
