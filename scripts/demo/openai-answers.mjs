@@ -50,7 +50,7 @@ function chatDeltas({ text, call }) {
 }
 
 export function responsesAnswer({ model, stream, tools = [], input }) {
-  const offered = tools.filter(({ type }) => type === 'function').map(toTool);
+  const offered = tools.flatMap(responseTools);
   const items = Array.isArray(input) ? input : [];
   const results = items.filter(({ type }) => type === 'function_call_output').map(({ output }) => output);
   const turn = nextTurn(offered, results);
@@ -77,8 +77,16 @@ function responseItem({ text, call }) {
   if (call === undefined) {
     return { type: 'message', id: 'msg_1', role: 'assistant', status, content: [outputText(text)] };
   }
-  const { name, input } = call;
-  return { type: 'function_call', id: 'fc_1', call_id: CALL_ID, name, arguments: JSON.stringify(input), status };
+  const { input, ...names } = call;
+  return { type: 'function_call', id: 'fc_1', call_id: CALL_ID, ...names, arguments: JSON.stringify(input), status };
+}
+
+/** A namespace has tools of its own. */
+function responseTools(tool) {
+  if (tool.type === 'namespace') {
+    return tool.tools.flatMap(responseTools).map((inner) => ({ ...inner, namespace: tool.name }));
+  }
+  return tool.type === 'function' ? [toTool(tool)] : [];
 }
 
 function emptyItem(item) {

@@ -14,18 +14,24 @@ const COMMAND_TOOLS = new Map([
   ['run_commands', { commands: [COMMAND] }],
   ['run_shell_command', { command: COMMAND, is_background: false }],
 ]);
+/** Agents name the tools of MCP servers so. */
+const MCP_TOOL = /^mcp__/;
 const EXAMPLES = { string: 'example', number: 1, integer: 1, boolean: true, array: [] };
 
 /**
- * @param tools those that the caller runs, each with its name and the JSON schema of its input
+ * @param tools those that the caller runs, each with its name, the JSON schema of its input, and its namespace if it has one
  * @param results what tools have returned so far, as their messages hold it
- * @returns `{text}` or `{call: {name, input}}`
+ * @returns `{text}` or `{call: {name, input}}`, with the namespace of a tool that has one
  */
 export function nextTurn(tools, results) {
   if (results.length > 0) return { text: `The tool said ${lastLineOf(results.at(-1))}.` };
-  const tool = tools.find(({ name }) => COMMAND_TOOLS.has(name)) ?? tools[0];
+  const tool =
+    tools.find(({ name, namespace = name }) => MCP_TOOL.test(namespace)) ??
+    tools.find(({ name }) => COMMAND_TOOLS.has(name)) ??
+    tools[0];
   if (tool === undefined) return { text: GREETING };
-  return { call: { name: tool.name, input: COMMAND_TOOLS.get(tool.name) ?? exampleOf(tool.schema) } };
+  const { schema, ...names } = tool;
+  return { call: { ...names, input: COMMAND_TOOLS.get(tool.name) ?? exampleOf(schema) } };
 }
 
 /** In pieces, as a stream has them; together they are the text. */

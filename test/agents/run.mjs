@@ -2,7 +2,8 @@
 // with one of its tools, under a usage limit. The last line is "N passed, M failed".
 //   npm ci && node run.mjs [root of the repository]
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -14,6 +15,7 @@ const REPEATED = /The tool said from-the-tool\./;
 /** Of one call, in tokens. */
 const CALL_TOKENS = 30;
 const AGENT_MS = 60_000;
+const WHOAMI_KEY = 'key-of-the-gateway';
 const NOVA = 'amazon.nova-pro-v1:0';
 const CONVERSE_PATH = `/model/${encodeURIComponent(NOVA)}/converse-stream`;
 const TASK = 'Use your tool for commands once, then say what it said.';
@@ -95,6 +97,38 @@ const AGENTS = [
       assert.deepEqual(await usageOf('responses'), { calls: 2, tokens: 2 * CALL_TOKENS });
     },
   },
+  {
+    title: 'Claude Code calls a tool of an MCP server, which gets the verified user',
+    run: async ({ url, keyOf, whoami }) => {
+      const config = path.join(folder, 'mcp.json');
+      writeFileSync(config, JSON.stringify({ mcpServers: { whoami: { type: 'http', ...whoami } } }));
+      const words = [
+        '-p',
+        TASK,
+        '--mcp-config',
+        config,
+        '--strict-mcp-config',
+        '--allowedTools',
+        'mcp__whoami__whoami',
+      ];
+      const said = await runAgent('claude', words, {
+        ANTHROPIC_BASE_URL: url,
+        ANTHROPIC_AUTH_TOKEN: await keyOf('anthropic'),
+        ANTHROPIC_MODEL: 'claude-sonnet-4-5',
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      });
+      assert.match(said, /The tool said .*"sub":"ann"/);
+    },
+  },
+  {
+    title: 'Codex calls a tool of an MCP server, which gets the verified user',
+    run: async ({ url, keyOf, whoami }) => {
+      const headers = Object.entries(whoami.headers).map(([name, value]) => `"${name}" = "${value}"`);
+      const server = `[mcp_servers.whoami]\nurl = "${whoami.url}"\nhttp_headers = { ${headers.join(', ')} }\n`;
+      const said = await runCodex(url, await keyOf('openai'), undefined, server);
+      assert.match(said, /The tool said .*"sub":"ann"/);
+    },
+  },
   ...[
     ['on a model of Anthropic', 'anthropic', 'claude-sonnet-4-5', '/v1/messages'],
     ['on a model that speaks chats alone', 'gemini', 'gemini-2.5-flash', '/v1/chat/completions'],
@@ -155,12 +189,15 @@ const AGENTS = [
 let passed = 0;
 let failed = 0;
 let gateway;
+let server;
 const model = await startScriptedProvider({ otherwise: converseAnswer });
 try {
   // npm ci has run no scripts, and this one puts the program of Claude Code into its place.
   await promisify(execFile)(process.execPath, [modulePath('@anthropic-ai/claude-code/install.cjs')]);
   gateway = await runGateway({ EGRESS_ALLOW: '127.0.0.1' });
-  const context = await prepare(await gateway.started);
+  const started = await gateway.started;
+  server = await startWhoami(started.url);
+  const context = { ...(await prepare(started)), whoami: await registerWhoami(started, server.url) };
   ({ passed, failed } = await runCases(AGENTS, AGENT_MS, () => {
     model.calls.length = 0;
     return { ...context, calls: model.calls };
@@ -169,6 +206,7 @@ try {
   failed += 1;
   console.log('✕ the gateway starts\n', error);
 }
+server?.stop();
 await gateway?.stop();
 model.close();
 rmSync(folder, { recursive: true, force: true });
@@ -204,13 +242,39 @@ async function prepare({ url, ask }) {
   return { url, ask, keyOf, usageOf };
 }
 
-function runCodex(url, key, name = 'gpt-5.3-codex') {
+/** The MCP server of examples/mcp-whoami, on a free port. */
+async function startWhoami(gatewayUrl) {
+  const child = spawn(process.execPath, [path.join(root, 'examples/mcp-whoami/server.mjs')], {
+    env: { GATEWAY_URL: gatewayUrl, API_KEY: WHOAMI_KEY, PORT: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = await once(child.stdout, 'data');
+  return { url: /http:\S+/.exec(line)[0], stop: () => child.kill() };
+}
+
+/** How a client reaches it through the gateway, with the key of a person. */
+async function registerWhoami({ url, ask }, address) {
+  await ask('/v1/mcp-servers', {
+    name: 'whoami',
+    slug: 'whoami',
+    url: address,
+    auth_type: 'headers',
+    headers: { Authorization: `Bearer ${WHOAMI_KEY}` },
+    user_identity_forwarding: { method: 'jwt_header', include_claims: ['sub'] },
+  });
+  const person = { name: 'ann', workspace_id: 'default', type: 'user', user: { user_id: 'ann' } };
+  const { key } = await ask('/v1/api-keys', { ...person, scopes: ['mcp.invoke'] });
+  return { url: `${url}/whoami/mcp`, headers: { 'x-gateway-api-key': key } };
+}
+
+/** @param more of its `config.toml` */
+function runCodex(url, key, name = 'gpt-5.3-codex', more = '') {
   const home = path.join(folder, 'codex');
   mkdirSync(home, { recursive: true });
   const provider = `[model_providers.tollgate]\nname = "Tollgate"\nbase_url = "${url}/v1"\nenv_key = "TOLLGATE_KEY"\nwire_api = "responses"\n`;
   writeFileSync(
     path.join(home, 'config.toml'),
-    `model = "${name}"\nmodel_provider = "tollgate"\nweb_search = "disabled"\n${provider}`,
+    `model = "${name}"\nmodel_provider = "tollgate"\nweb_search = "disabled"\n${provider}${more}`,
   );
   const always = ['exec', '--skip-git-repo-check', '--dangerously-bypass-approvals-and-sandbox'];
   return runAgent('codex', [...always, TASK], { CODEX_HOME: home, TOLLGATE_KEY: key });
