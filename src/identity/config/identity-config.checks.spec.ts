@@ -124,13 +124,16 @@ describe('user_identity_forwarding', () => {
     ]);
   });
 
-  it.each([{}, { issuer: 'company' }])('advertises no issuer but an address: %j', (fields) => {
-    const validation = { ...VALIDATION, advertise_issuer: true };
-    expect(paramsOf({ jwt_validation: { ...validation, issuer: undefined, ...fields } })).toEqual([
-      'jwt_validation.advertise_issuer',
-    ]);
-    expect(paramsOf({ jwt_validation: { ...validation, issuer: 'https://login.example.com' } })).toEqual([]);
-  });
+  it.each([{}, { issuer: 'company' }, { issuer: 'javascript:alert(1)' }])(
+    'advertises no issuer but an address: %j',
+    (fields) => {
+      const validation = { ...VALIDATION, advertise_issuer: true };
+      expect(paramsOf({ jwt_validation: { ...validation, issuer: undefined, ...fields } })).toEqual([
+        'jwt_validation.advertise_issuer',
+      ]);
+      expect(paramsOf({ jwt_validation: { ...validation, issuer: 'https://login.example.com' } })).toEqual([]);
+    },
+  );
 
   it('requires JWT_PRIVATE_KEY for the method jwt_header', () => {
     const fields: IdentityFields = { user_identity_forwarding: { method: 'jwt_header' } };

@@ -108,7 +108,7 @@ function validationProblems(
   ] as const;
   problems.push(...addresses.flatMap(([param, url]) => (url === undefined ? [] : egressProblems(param, url, egress))));
   if (fields.advertise_issuer === true && !isWebAddress(fields.issuer)) {
-    problems.push(fieldError('jwt_validation.advertise_issuer', 'needs an issuer that is a URL'));
+    problems.push(fieldError('jwt_validation.advertise_issuer', 'needs an issuer that is an http or https URL'));
   }
   const headerProblem = fields.header_key === undefined ? undefined : whyNotTokenHeader(fields.header_key);
   if (headerProblem !== undefined) problems.push(fieldError('jwt_validation.header_key', headerProblem));
@@ -116,7 +116,7 @@ function validationProblems(
 }
 
 function isWebAddress(text: string | undefined): boolean {
-  return text !== undefined && URL.canParse(text);
+  return text !== undefined && /^https?:/i.test(text) && URL.canParse(text);
 }
 
 function whyNotTokenHeader(name: string): string | undefined {
