@@ -238,30 +238,6 @@ describe('a model route', () => {
     await gateway.admin.delete(`${PATH}/${String(id)}`);
   });
 
-  it('that is shared has no virtual key of one workspace, but for the calls of that workspace', async () => {
-    const { id: workspace_id } = await gateway.admin.create('/v1/workspaces', { name: 'owner' });
-    const created = {
-      name: 'owned',
-      provider: 'openai-compatible',
-      workspace_id,
-      config: { base_url: gateway.provider.url },
-    };
-    const { slug: owned } = await gateway.admin.create('/v1/virtual-keys', created);
-    const targets = [
-      { virtual_key: slug, model: 'm' },
-      { virtual_key: owned, model: 'm', order: 1 },
-    ];
-    const answer = await gateway.admin.post(PATH, { name: 'for all', targets });
-    expect([answer.status, brokenRulesOf(answer)]).toEqual([400, new Set(['targets.1.virtual_key'])]);
-    const { id } = await gateway.admin.create(PATH, { name: 'for all', targets: [targets[0]] });
-    const changed = await gateway.admin.patch(`${PATH}/${String(id)}`, { targets });
-    expect([changed.status, brokenRulesOf(changed)]).toEqual([400, new Set(['targets.1.virtual_key'])]);
-    const conditions = [{ key: 'workspace_id', value: workspace_id }];
-    const among = { targets: [{ ...targets[1], conditions }, targets[0]] };
-    expect((await gateway.admin.patch(`${PATH}/${String(id)}`, among)).status).toBe(200);
-    await gateway.admin.create(PATH, { name: 'for one', workspace_id, targets });
-  });
-
   it('has its name alone in its workspace', async () => {
     const name = await route([{ virtual_key: slug, model: 'm' }]);
     const again = await gateway.admin.post(PATH, { name, targets: [{ virtual_key: slug, model: 'm' }] });

@@ -109,11 +109,8 @@ export class ModelRoutesService {
     const problems = given.flatMap((target, index) => {
       const { virtual_key: ref } = target;
       const found = known.get(ref);
-      if (found !== undefined) {
-        const isKept = kept.some(({ virtualKeyId }) => virtualKeyId === found.id);
-        const ofPlace = isKept ? [] : problemsOfPlace(target, tenant, found, index);
-        return [...ofPlace, ...problemsOfBase(target, found.provider, index), ...problemsOfSize(target, index)];
-      }
+      if (found !== undefined)
+        return [...problemsOfBase(target, found.provider, index), ...problemsOfSize(target, index)];
       if (kept.some(({ virtualKey }) => virtualKey === ref)) return [];
       return [
         fieldError(`targets.${index}.virtual_key`, 'must be a virtual key that the callers of the route can use'),
@@ -158,20 +155,6 @@ export class ModelRoutesService {
       throw new GatewayError('permission_denied', { param: `targets.${index}`, message });
     }
   }
-}
-
-/** A route that all workspaces share has no target that one of them alone can use, unless it says for whose calls it is. */
-function problemsOfPlace(
-  { conditions }: ModelTargetDto,
-  { workspaceId }: Tenant,
-  virtualKey: Pick<Tenant, 'workspaceId'>,
-  index: number,
-): readonly FieldProblem[] {
-  if (workspaceId !== null || virtualKey.workspaceId === null) return [];
-  if (conditions?.some(({ key }) => key === 'workspace_id') === true) return [];
-  const problem =
-    'is a virtual key of one workspace, and the route is for all: give the route that workspace_id, or the target a condition on it';
-  return [fieldError(`targets.${index}.virtual_key`, problem)];
 }
 
 /** Whose models have the names that a customer gives to deployments. */

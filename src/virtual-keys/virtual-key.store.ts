@@ -51,7 +51,7 @@ export class VirtualKeyStore extends MappedResourceStore<VirtualKey> {
     manager: EntityManager,
     tenant: Tenant,
     refs: readonly string[],
-  ): Promise<ReadonlyMap<string, Pick<VirtualKey, 'id' | 'slug' | 'provider' | 'workspaceId'>>> {
+  ): Promise<ReadonlyMap<string, Pick<VirtualKey, 'id' | 'slug' | 'provider'>>> {
     if (refs.length === 0) return new Map();
     const names = [{ id: In(refs.filter(isUuid)) }, { slug: In(refs.filter((ref) => SLUG_PATTERN.test(ref))) }];
     const where = ownOrSharedWhere(tenant).flatMap((owner) => names.map((name) => ({ ...owner, ...name })));
