@@ -1,6 +1,6 @@
 import { toErrorEvent } from '../../common/errors/error-envelope.js';
 import { isObject, type JsonObject, numberOrUndefined } from '../../common/json/read.js';
-import { AnswerMeter } from './answer-meter.js';
+import { type AnswerForm, AnswerMeter } from './answer-meter.js';
 import type { Dialect, InferenceFacts } from './dialect.types.js';
 import { openaiHeaders } from './openai-headers.js';
 import { type BoundMembers, readOpenaiInput } from './openai-input.js';
@@ -24,9 +24,10 @@ export const openaiEmbeddings: Dialect = {
   headersOf: openaiHeaders,
   bodyOf: ({ bytes }) => bytes,
   toErrorEvent,
-  newMeter: ({ reportsCost }) =>
-    new AnswerMeter({ outputFields: [], endMarks: [], usageIn }, { ...OPTIONS, reportsCost }),
+  newMeter: ({ reportsCost }) => new AnswerMeter(ANSWER, { ...OPTIONS, reportsCost }),
 };
+
+const ANSWER: AnswerForm = { outputFields: [], endMarks: [], usageIn };
 
 function usageIn({ usage }: JsonObject): { readonly input: number } | undefined {
   if (!isObject(usage)) return undefined;

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, numberOrUndefined } from '../../../common/json/read.js';
-import { AnswerMeter } from '../answer-meter.js';
+import { type AnswerForm, AnswerMeter } from '../answer-meter.js';
 import type { Dialect, InferenceFacts } from '../dialect.types.js';
 import { inputBound } from '../input-bound.js';
 import { readModel } from '../read-facts.js';
@@ -21,8 +21,10 @@ export const vertexEmbeddings: Dialect = {
   estimate: ({ bytes }) => ({ unit: 'input', counts: { input: inputBound(bytes, FACTS, 0, undefined) ?? 0 } }),
   bodyOf: ({ bytes }) => bytes,
   toErrorEvent: toGeminiErrorEvent,
-  newMeter: () => new AnswerMeter({ outputFields: [], endMarks: [], usageIn }, OPTIONS),
+  newMeter: () => new AnswerMeter(ANSWER, OPTIONS),
 };
+
+const ANSWER: AnswerForm = { outputFields: [], endMarks: [], usageIn };
 
 /** Each text has its own figure. */
 function usageIn({ predictions }: JsonObject): { readonly input: number } | undefined {
