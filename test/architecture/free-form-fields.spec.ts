@@ -46,6 +46,7 @@ it('finds every DTO field that takes a free-form object', () => {
     'JwtValidationDto.claim_values',
     'KeyDefaultsDto.metadata',
     'KeyUserDto.claims',
+    'NewApiKeyDto.metadata',
     'SimulateUsageDto.metadata',
     'ToolChoiceDto.input_schema',
     'UpdateApiKeyDto.metadata',
