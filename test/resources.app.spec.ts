@@ -259,6 +259,32 @@ describe('every resource', () => {
       if (status[1] !== undefined) expect(await found(`${search}&status=${status[1]}`)).toEqual([]);
     }));
 
+  it('lists the keys and workspaces with the named ids, and none of others', () =>
+    forEvery(
+      ALL.filter(([path]) => path === '/v1/api-keys' || path === '/v1/workspaces'),
+      async (resource) => {
+        const ids: string[] = [];
+        for (let number = 0; number < 3; number += 1) ids.push(await make(resource, owner.client));
+        const foreign = await make(resource, stranger.client);
+        const unknown = Array.from({ length: 97 }, () => randomUUID());
+        const named = [ids[0], ids[2]?.toUpperCase(), foreign, ...unknown].join(',');
+        const at = `${resource.path}?page_size=100&ids=`;
+        expect(idsOf(await owner.client.list(at + named))).toEqual([ids[2], ids[0]]);
+        expect(await owner.client.list(`${at}${ids[0]}&search=no-such-name`)).toEqual([]);
+        const { client: inside } = await owner.client.createKey({
+          level: 'workspace',
+          workspace_id: owner.workspaceId,
+          scopes: ['api_keys.list', 'workspaces.list'],
+        });
+        const [own] = idsOf(await inside.list(resource.path)).map(String);
+        expect(idsOf(await inside.list(`${at}${own},${ids[0]}`))).toEqual([own]);
+        for (const wrong of ['', 'soon', `${named},${ids[1]}`]) {
+          const refusal = refusalOf(await owner.client.get(at + wrong));
+          expect(refusal).toMatchObject({ status: 400, code: 'validation_failed', param: 'ids' });
+        }
+      },
+    ));
+
   it('lists what expires before a time, by the time', () =>
     forEvery(
       ALL.filter(([path]) => path === '/v1/api-keys' || path === '/v1/virtual-keys'),

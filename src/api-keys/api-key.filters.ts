@@ -1,5 +1,5 @@
 import { ArrayContains, type FindOptionsWhere, IsNull, Not, Raw } from 'typeorm';
-import { both, expiryFilter, searched } from '../database/list-options.js';
+import { amongIds, both, expiryFilter, searched } from '../database/list-options.js';
 import { withoutUndefined } from '../common/without-undefined.js';
 import type { ApiKey } from './api-key.entity.js';
 import type { ApiKeyListQuery } from './dto/api-key-list.query.js';
@@ -15,6 +15,7 @@ const LEVELS = { organisation: IsNull(), workspace: Not(IsNull()) } as const;
 export function filtersOf(query: ApiKeyListQuery, owner: Filter, now: Date): Filter[] {
   const { type, level, scope, user_id: userId, search } = query;
   const fields: Filter = withoutUndefined({
+    id: amongIds(query.ids),
     workspaceId: level && LEVELS[level],
     type,
     scopes: scope && ArrayContains([scope]),

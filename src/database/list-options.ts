@@ -1,4 +1,4 @@
-import { type FindOperator, Raw } from 'typeorm';
+import { type FindOperator, In, Raw } from 'typeorm';
 import type { ExpirableListQuery, ListQuery } from '../common/pagination/list.query.js';
 import { toSkipTake } from '../common/pagination/list.js';
 import { fromUnixSeconds } from '../common/time/unix-time.js';
@@ -45,6 +45,11 @@ export function both<One extends object, Other extends object>(
   others: readonly Other[],
 ): (One & Other)[] {
   return ones.flatMap((one) => others.map((other) => ({ ...other, ...one })));
+}
+
+/** The condition on `id`; undefined when there is none. @param ids with commas between them */
+export function amongIds(ids: string | undefined): FindOperator<string> | undefined {
+  return ids === undefined ? undefined : In(ids.split(','));
 }
 
 /** The condition on `expires_at`; undefined when there is none. */

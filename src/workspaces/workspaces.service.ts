@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { type EntityManager, type FindOptionsWhere, In, type Repository } from 'typeorm';
+import { And, type EntityManager, Equal, type FindOptionsWhere, In, type Repository } from 'typeorm';
 import type { BodyLogging, Principal, Tenant } from '../access/principal.js';
 import { refWhere } from '../access/tenant-where.js';
 import { type AuditedResource, auditRecords, namedFields } from '../audit/audit-record.js';
@@ -12,9 +12,10 @@ import type { ListQuery } from '../common/pagination/list.query.js';
 import { assertFixedFields, fixedFieldsOf } from '../common/validation/fixed-fields.decorator.js';
 import { foldId, isUuid } from '../common/uuid.js';
 import { withoutUndefined } from '../common/without-undefined.js';
-import { both, pageAndOrder, searched } from '../database/list-options.js';
+import { amongIds, both, pageAndOrder, searched } from '../database/list-options.js';
 import { withFreeSlug, insertRow, updateRow } from '../database/rows.js';
 import { bodyLoggingOf } from './body-logging.js';
+import type { WorkspaceListQuery } from './dto/workspace-list.query.js';
 import type { CreateWorkspaceDto, UpdateWorkspaceDto } from './dto/workspace.dto.js';
 import { AppConfig } from '../config/environment.js';
 import { findWorkspaceIds } from './find-workspace-ids.js';
@@ -71,9 +72,9 @@ export class WorkspacesService {
     );
   }
 
-  async list(principal: Principal, query: ListQuery): Promise<[Workspace[], number]> {
+  async list(principal: Principal, query: WorkspaceListQuery): Promise<[Workspace[], number]> {
     return this.workspaces.findAndCount({
-      where: both([visibleWhere(principal)], searched(query.search, ['name', 'slug', 'description'])),
+      where: both([visibleWhere(principal, query.ids)], searched(query.search, ['name', 'slug', 'description'])),
       ...pageAndOrder(query),
     });
   }
@@ -234,9 +235,10 @@ function isVisible(principal: Principal, workspace: Workspace): boolean {
   return principal.workspaceId === null || principal.workspaceId === workspace.id;
 }
 
-function visibleWhere(principal: Principal): FindOptionsWhere<Workspace> {
-  const { organisationId, workspaceId } = principal;
-  return workspaceId === null ? { organisationId } : { organisationId, id: workspaceId };
+function visibleWhere({ organisationId, workspaceId }: Principal, ids?: string): FindOptionsWhere<Workspace> {
+  const own = workspaceId === null ? undefined : Equal(workspaceId);
+  const conditions = [own, amongIds(ids)].filter((condition) => condition !== undefined);
+  return { organisationId, ...(conditions.length > 0 && { id: And(...conditions) }) };
 }
 
 /** As the audit log sees a workspace: a resource of itself. */

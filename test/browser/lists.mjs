@@ -35,6 +35,49 @@ export const lists = [
     },
   },
   {
+    title: 'Keys and workspaces are named however many are newer, and all names of a page come at once',
+    run: async ({ tabs, url, page: address, adminKey, ask, call, providerUrl }) => {
+      const config = { base_url: providerUrl };
+      await ask('/v1/virtual-keys', { name: 'Named', slug: 'named', provider: 'openai-compatible', config });
+      await ask('/v1/policies/usage-limits', {
+        name: 'Of old keys',
+        slug: 'of-old-keys',
+        conditions: [{ key: 'virtual_key', value: 'named' }],
+        group_by: [{ key: 'api_key' }, { key: 'workspace_id' }],
+        type: 'tokens',
+        credit_limit: 1,
+        enforcement: 'monitor',
+      });
+      const { id } = await ask('/v1/workspaces', { name: 'zz old workspace', slug: 'old-workspace' });
+      const inWorkspace = { level: 'workspace', workspace_id: id, scopes: ['completions.write'] };
+      for (const name of ['first old key', 'second old key']) {
+        const { key } = await ask('/v1/api-keys', { name, ...inWorkspace });
+        assert.equal((await call(key, { model: '@named/costs-nothing' })).status, 200);
+      }
+      const newer = Array.from({ length: 100 }, (_, number) => `newer-${number}`);
+      for (const name of newer) {
+        await ask('/v1/api-keys', { name, level: 'organisation', scopes: ['usage.read'] });
+        await ask('/v1/workspaces', { name, slug: name });
+      }
+      const page = await logIn(tabs, `${address}/limits/of-old-keys`, adminKey);
+      const lookups = [];
+      page.on('request', (request) => request.url().includes('ids=') && lookups.push(new URL(request.url()).pathname));
+      await page.reload();
+      const group = 'API key: first old key · workspace: zz old workspace';
+      await page.getByRole('cell', { name: group, exact: true }).waitFor({ timeout: 5_000 });
+      await page.getByRole('button', { name: `Reset ${group}` }).waitFor();
+      await page.getByRole('cell', { name: /^API key: second old key/ }).waitFor();
+      assert.deepEqual([lookups.length, new Set(lookups).size], [2, 2], lookups.join(' '));
+      await page.goto(`${address}/calls?search=costs-nothing`);
+      await page.getByRole('cell', { name: 'first old key' }).waitFor({ timeout: 5_000 });
+      await page.goto(address);
+      await page.getByText('API key: first old key').first().waitFor({ timeout: 5_000 });
+      // Other cases choose among few workspaces.
+      const headers = { 'x-gateway-api-key': adminKey };
+      for (const name of newer) await fetch(`${url}/v1/workspaces/${name}`, { method: 'DELETE', headers });
+    },
+  },
+  {
     title: 'The names of all tabs can be read in a narrow window',
     run: async ({ tabs, page: address, adminKey }) => {
       const page = await logIn(tabs, `${address}/settings?view=webhooks`, adminKey);

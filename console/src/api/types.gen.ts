@@ -4983,6 +4983,10 @@ export type ListWorkspacesData = {
          */
         search?: string;
         /**
+         * Only those with these ids: at most 100, with commas between them.
+         */
+        ids?: string;
+        /**
          * The field to sort by; with `-` before it, in descending order.
          */
         sort?: 'created_at' | '-created_at' | 'updated_at' | '-updated_at' | 'name' | '-name' | 'slug' | '-slug';
@@ -6998,6 +7002,10 @@ export type ListApiKeysData = {
          * Only keys of the user with this `user_id`.
          */
         user_id?: string;
+        /**
+         * Only those with these ids: at most 100, with commas between them.
+         */
+        ids?: string;
         /**
          * The field to sort by; with `-` before it, in descending order.
          */

@@ -6,7 +6,7 @@ const KIND = /^api_key:/;
 
 /** A name, or else an id, on one line: its beginning where there is little room, and all of it under the pointer and in a selection. */
 export function Id({ id }: { readonly id: string }) {
-  const nameIds = useNames();
+  const nameIds = useNames([id]);
   const name = nameIds(id).replace(KIND, '');
   return (
     <span

@@ -1,18 +1,51 @@
-import { useQuery } from '@tanstack/react-query';
-import { listApiKeysOptions } from '../api/@tanstack/react-query.gen';
+import { useQueries } from '@tanstack/react-query';
+import { listApiKeys, listWorkspaces } from '../api/sdk.gen';
 import { useLogin } from './login-context';
+import type { LoggedIn } from './session';
 
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 const STALE_MS = 60_000;
+/** As many ids as a list looks up at once. */
+const MAX_IDS = 100;
 
-/** Puts names in the place of ids in a text: of the newest hundred keys, and of workspaces. Other ids stay. */
-export function useNames(): (text: string) => string {
+/** Puts names in the place of the ids in these texts: of keys and workspaces. Other ids stay. */
+export function useNames(texts: readonly string[]): (text: string) => string {
   const { caller, may } = useLogin();
-  const keys = useQuery({
-    ...listApiKeysOptions({ query: { page_size: 100 } }),
-    enabled: may('api_keys.list'),
-    staleTime: STALE_MS,
+  const known = new Map(caller.workspaces.map(({ id, name }) => [id, name]));
+  const ids = [...new Set(texts.flatMap((text) => text.match(UUID) ?? []))].filter((id) => !known.has(id));
+  const found = useQueries({
+    queries: ids.map((id) => ({ queryKey: ['name', id], queryFn: () => nameOf(id, may), staleTime: STALE_MS })),
   });
-  const names = new Map([...(keys.data?.data ?? []), ...caller.workspaces].map(({ id, name }) => [id, name]));
-  return (text) => text.replace(UUID, (id) => names.get(id) ?? id);
+  const names = new Map(ids.map((id, at) => [id, found[at]?.data]));
+  return (text) => text.replace(UUID, (id) => known.get(id) ?? names.get(id) ?? id);
+}
+
+let asked: string[] = [];
+let answer: Promise<ReadonlyMap<string, string>> | undefined;
+
+/** Everything on a page asks for its names at the same time, and is answered by one request to each list. */
+async function nameOf(id: string, may: LoggedIn['may']): Promise<string | null> {
+  asked.push(id);
+  answer ??= new Promise((resolve) => setTimeout(resolve)).then(() => {
+    const ids = asked;
+    asked = [];
+    answer = undefined;
+    return readNames(ids, may);
+  });
+  return (await answer).get(id) ?? null;
+}
+
+async function readNames(ids: readonly string[], may: LoggedIn['may']): Promise<ReadonlyMap<string, string>> {
+  const pages: ReturnType<typeof namesIn>[] = [];
+  for (let at = 0; at < ids.length; at += MAX_IDS) pages.push(namesIn(ids.slice(at, at + MAX_IDS), may));
+  return new Map((await Promise.all(pages)).flat());
+}
+
+async function namesIn(ids: readonly string[], may: LoggedIn['may']): Promise<readonly (readonly [string, string])[]> {
+  const look = { query: { ids: ids.join(','), page_size: MAX_IDS }, throwOnError: true } as const;
+  const answers = await Promise.all([
+    ...(may('api_keys.list') ? [listApiKeys(look)] : []),
+    ...(may('workspaces.list') ? [listWorkspaces(look)] : []),
+  ]);
+  return answers.flatMap(({ data }) => data.data.map(({ id, name }) => [id, name] as const));
 }

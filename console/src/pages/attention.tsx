@@ -57,7 +57,7 @@ function kindOf({ kind, enforcement }: OverviewAttention): Kind {
 
 /** What an administrator should look at, the worst first. */
 export function Attention({ items }: { readonly items: readonly OverviewAttention[] }) {
-  const nameIds = useNames();
+  const nameIds = useNames(items.map(({ detail }) => detail ?? ''));
   return (
     <Card title="Needs attention">
       <ul className="divide-y divide-line overflow-y-auto md:max-h-80" tabIndex={0} aria-label="Needs attention">

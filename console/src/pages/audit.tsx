@@ -85,7 +85,8 @@ function valueInWords(field: string, value: unknown): string {
 
 function Entry({ entry, onClose }: { readonly entry: AuditLogEntry; readonly onClose: () => void }) {
   const { action, created_at, trace_id, changes } = entry;
-  const nameIds = useNames();
+  const texts = Object.entries(changes).map(([field, change]) => [field, inWords(field, change)] as const);
+  const nameIds = useNames(texts.map(([, text]) => text));
   return (
     <Dialog title={action} onClose={onClose}>
       <p className="text-muted">
@@ -93,12 +94,12 @@ function Entry({ entry, onClose }: { readonly entry: AuditLogEntry; readonly onC
         {trace_id !== null && <> · trace {trace_id}</>}
       </p>
       <dl className="space-y-3">
-        {Object.entries(changes).map(([field, change]) => (
+        {texts.map(([field, text]) => (
           <div key={field}>
             <dt className="font-mono text-xs text-muted">{field}</dt>
             <dd>
               <pre className="overflow-x-auto rounded-md bg-raised p-2 font-mono text-xs whitespace-pre-wrap">
-                {nameIds(inWords(field, change))}
+                {nameIds(text)}
               </pre>
             </dd>
           </div>

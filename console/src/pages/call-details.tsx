@@ -8,7 +8,7 @@ import { CallBodies } from './call-bodies';
 
 /** All that the log keeps of a call. */
 export function CallDetails({ call, onClose }: { readonly call: RequestLog; readonly onClose: () => void }) {
-  const nameIds = useNames();
+  const nameIds = useNames([call.actor_id, call.workspace_id ?? '']);
   const { may } = useLogin();
   const metadata = Object.entries(call.metadata).map(([name, value]) => `${name}=${value}`);
   const facts: readonly (readonly [string, string | null])[] = [

@@ -38,7 +38,6 @@ function Past({ draft: { type, cap, reset, condition, value, group } }: { readon
   const from = now - (now % DAY_SECONDS) - (days - 1) * DAY_SECONDS;
   // A pattern is no filter of the report, which then is of all calls.
   const isExact = value !== '' && !value.includes('*');
-  const nameIds = useNames();
   const query = { from, bucket: 'none', group_by: group, ...(isExact && { [condition]: value }) } as const;
   const report = useQuery({
     queryKey: ['usage by group', query],
@@ -48,11 +47,13 @@ function Past({ draft: { type, cap, reset, condition, value, group } }: { readon
     placeholderData: (previous) => previous,
     retry: false,
   });
+  const groups = (report.data ?? [])
+    .map(({ period, id }) => ({ id, used: period[type] }))
+    .sort((one, other) => other.used - one.used);
+  const shown = groups.slice(0, SHOWN);
+  const nameIds = useNames(shown.map(({ id }) => id));
   if (report.data === undefined)
     return <p className="text-muted">{report.isError ? messageOf(report.error) : 'Reading…'}</p>;
-  const groups = report.data
-    .map(({ period, id }) => ({ id, name: nameIds(id), used: period[type] }))
-    .sort((one, other) => other.used - one.used);
   const most = groups[0]?.used ?? 0;
   return (
     <div className="space-y-2">
@@ -61,13 +62,13 @@ function Past({ draft: { type, cap, reset, condition, value, group } }: { readon
         {!isExact && value !== '*' && <span className="text-muted"> Of all calls: a pattern cannot be looked up.</span>}
       </p>
       <ul className="space-y-1">
-        {groups.slice(0, SHOWN).map(({ id, name, used }) => (
+        {shown.map(({ id, used }) => (
           <li key={id} className="grid grid-cols-[minmax(0,1fr)_minmax(0,1fr)_auto] items-center gap-2 text-xs">
             <span className="truncate" title={id}>
-              {name}
+              {nameIds(id)}
             </span>
             <Meter
-              label={`Would have been used by ${name}`}
+              label={`Would have been used by ${nameIds(id)}`}
               used={used}
               reserved={0}
               limit={cap > 0 ? cap : Math.max(most * 2, 1)}

@@ -35,7 +35,6 @@ export function LimitPage() {
 
 function Groups({ limit }: { readonly limit: UsageLimit }) {
   const { may } = useLogin();
-  const nameIds = useNames();
   const navigate = useNavigate();
   const list = useListSearch();
   const [isArchiving, setArchiving] = useState(false);
@@ -46,6 +45,8 @@ function Groups({ limit }: { readonly limit: UsageLimit }) {
     refetchInterval: REFRESH_MS,
     placeholderData: (previous) => previous,
   });
+  const keys = (groups.data?.data ?? []).map(({ value_key: key }) => key);
+  const nameIds = useNames([JSON.stringify(limit.conditions), ...keys]);
   const strict = useMutation({
     mutationFn: () =>
       updateUsageLimit({ path: { ref: limit.id }, body: { enforcement: 'strict' }, throwOnError: true }),
@@ -111,7 +112,7 @@ function Groups({ limit }: { readonly limit: UsageLimit }) {
 
 function Reset(props: { limit: UsageLimit; entity: UsageEntity; onClose: () => void }) {
   const { limit, entity, onClose } = props;
-  const nameIds = useNames();
+  const nameIds = useNames([entity.value_key]);
   const name = groupInWords(entity.value_key, nameIds);
   const reset = useMutation({
     mutationFn: () =>

@@ -126,7 +126,7 @@ export function describeCap({ credit_limit, type, periodic_reset, periodic_reset
 }
 
 function Conditions({ limit }: { readonly limit: UsageLimit }) {
-  const nameIds = useNames();
+  const nameIds = useNames([JSON.stringify(limit.conditions)]);
   return <p className="text-xs text-muted">{conditionsInWords(limit, nameIds)}</p>;
 }
 

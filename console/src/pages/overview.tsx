@@ -213,17 +213,17 @@ function GroupedCost({ periods, groups, group }: GroupedCostProps) {
 }
 
 function FullestLimits() {
-  const nameIds = useNames();
   const limits = useQuery({
     ...listUsageLimitsOptions({ query: { status: 'active', page_size: 100, include_usage: 'true' } }),
     refetchInterval: REFRESH_MS,
   });
-  if (limits.isPending) return null;
-  if (limits.isLoadingError) return <ErrorNote error={limits.error} />;
-  const rows = limits.data.data
+  const rows = (limits.data?.data ?? [])
     .flatMap((limit) => (limit.usage ?? []).map((entity) => ({ limit, entity })))
     .sort((one, other) => shareOf(other.entity) - shareOf(one.entity))
     .slice(0, 5);
+  const nameIds = useNames(rows.map(({ entity }) => entity.value_key));
+  if (limits.isPending) return null;
+  if (limits.isLoadingError) return <ErrorNote error={limits.error} />;
   return (
     <Card
       title="Fullest limits"

@@ -1,6 +1,6 @@
 import { IsIn } from 'class-validator';
 import { SCOPES, type Scope } from '../../access/scopes.js';
-import { ExpirableListQuery, IsSort, IsTextFilter } from '../../common/pagination/list.query.js';
+import { ExpirableListQuery, IsIdsFilter, IsSort, IsTextFilter } from '../../common/pagination/list.query.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
 
 export class ApiKeyListQuery extends ExpirableListQuery {
@@ -26,6 +26,9 @@ export class ApiKeyListQuery extends ExpirableListQuery {
   @Optional()
   @IsIn(SCOPES)
   readonly scope?: Scope;
+
+  @IsIdsFilter()
+  readonly ids?: string;
 
   @IsSort('name', 'expires_at', 'last_used_at')
   override readonly sort: string = '-created_at';

@@ -1,7 +1,8 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiPropertyOptional, IntersectionType } from '@nestjs/swagger';
-import { IsIn, IsInt, IsString, Length, Max, Min } from 'class-validator';
+import { IsIn, IsInt, IsString, Length, Matches, Max, Min } from 'class-validator';
 import { LAST_SECOND } from '../time/unix-time.js';
+import { UUID_PATTERN } from '../uuid.js';
 import { ToNumber } from '../validation/conversion.decorators.js';
 import { IsStorable } from '../validation/is-storable.decorator.js';
 import { Optional } from '../validation/optional.decorator.js';
@@ -14,6 +15,17 @@ const DEFAULT_SORT = '-created_at';
 export function IsTextFilter(max = 255): PropertyDecorator {
   const schema = ApiPropertyOptional({ type: 'string', minLength: 1, maxLength: max });
   return applyDecorators(Optional(), IsString(), Length(1, max), IsStorable(), schema);
+}
+
+const MAX_IDS = 100;
+const IDS = new RegExp(`^${UUID_PATTERN}(?:,${UUID_PATTERN}){0,${MAX_IDS - 1}}$`);
+
+/** Only those with these ids, in one page of the largest size. */
+export function IsIdsFilter(): PropertyDecorator {
+  const message = `$property must be at most ${MAX_IDS} ids with commas between them`;
+  const description = `Only those with these ids: at most ${MAX_IDS}, with commas between them.`;
+  const schema = ApiPropertyOptional({ type: 'string', pattern: IDS.source, description });
+  return applyDecorators(Optional(), Matches(IDS, { message }), schema);
 }
 
 export class SearchQuery {

@@ -1,5 +1,5 @@
 import { IsIn } from 'class-validator';
-import { IsSort, ListQuery } from '../../common/pagination/list.query.js';
+import { IsIdsFilter, IsSort, ListQuery } from '../../common/pagination/list.query.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
 
 export class WorkspaceListQuery extends ListQuery {
@@ -7,6 +7,9 @@ export class WorkspaceListQuery extends ListQuery {
   @Optional()
   @IsIn(['active'])
   readonly status?: 'active';
+
+  @IsIdsFilter()
+  readonly ids?: string;
 
   @IsSort('name', 'slug')
   override readonly sort: string = '-created_at';
