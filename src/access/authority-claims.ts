@@ -32,7 +32,7 @@ export function isAuthorityClaim(name: string): boolean {
   return name.length <= MAX_CHARACTERS && AUTHORITY_CLAIMS.has(name.normalize('NFKC').toLowerCase());
 }
 
-/** Whether such a parser would take the claim for one that only an authority can make, although it has another name. */
+/** Whether the name is that of an authority's claim in another spelling, which such a parser takes for that claim. */
 export function isDisguisedClaim(name: string): boolean {
   return !PLAIN.test(name) && isAuthorityClaim(name);
 }

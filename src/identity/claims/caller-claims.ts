@@ -19,7 +19,8 @@ import { withoutUndefined } from '../../common/without-undefined.js';
  * | client_id       | absent                  | absent         | client_id, else azp               | token                |
  * | any other       | user.claims, if allowed | absent         | the token's claim of that name    | token                |
  *
- * Not allowed are claims that only an authority can make. The API refuses them. Of a token, those in another spelling are left out.
+ * Not allowed are claims that only an authority can make: the API refuses them. A token's claims that have such a name in another
+ * spelling are left out.
  */
 export interface ClaimSources {
   /** Set by the gateway; a token can never set them. */

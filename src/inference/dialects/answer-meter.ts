@@ -26,7 +26,7 @@ export interface AnswerForm {
   /** The fields of an event that hold output of the model, each with its quotes and colon: `"content":`. */
   readonly outputFields: readonly string[];
   /**
-   * What the events have that end a stream, and no text of a model: it may be the very name of a mark. An event with the reason of
+   * Match the events that end a stream, and no text of a model, which may contain the name of a mark. An event with the reason of
    * its end, or with its usage alone, ends a stream too.
    */
   readonly endMarks: readonly RegExp[];

@@ -1,2 +1,2 @@
-/** A line of an event, and no text that a model writes about such a line. */
+/** The line itself. In a text of a model, a quote or an escaped line break follows the mark. */
 export const DONE_MARK = /data: *\[DONE\] *(?:[\r\n]|$)/;
