@@ -52,6 +52,58 @@ export const keyboard = [
     },
   },
   {
+    title:
+      'What a button of a form adds or brings about stays in sight in a small window, and what a tool says is read out',
+    run: async ({ tabs, page: address, adminKey, ask, toolsUrl }) => {
+      await ask('/v1/mcp-servers', { name: 'Small', slug: 'small', url: toolsUrl });
+      await ask('/v1/mcp-servers/small/test', {});
+      const page = await logIn(tabs, `${address}/models`, adminKey);
+      await page.setViewportSize({ width: 360, height: 640 });
+      const dialog = page.getByRole('dialog');
+      const hidden = [];
+      const add = async (name) => {
+        const button = dialog.getByRole('button', { name, exact: true });
+        for (let press = 0; press < 4; press += 1) {
+          await button.click();
+          if (!(await isShown(button))) hidden.push(`${name} ${press}`);
+        }
+      };
+      await page.getByRole('button', { name: 'New route' }).click();
+      await dialog.locator('summary').first().click();
+      await add('Add a condition');
+      await add('Add a target');
+      await page.goto(`${address}/settings?view=workspaces`);
+      await page.getByRole('button', { name: 'Change Search team' }).click();
+      await add('Add');
+
+      await page.route('**/v1/workspaces/*', (route) => route.abort());
+      await dialog.getByLabel('Name 1', { exact: true }).fill('team');
+      for (let row = 4; row > 1; row -= 1) await dialog.getByRole('button', { name: `Remove row ${row}` }).click();
+      await dialog.getByRole('button', { name: 'Save' }).press('Enter');
+      const alert = dialog.getByRole('alert');
+      await alert.waitFor();
+      if (!(await isShown(alert))) hidden.push('what went wrong in a form');
+
+      await page.goto(`${address}/mcp/small`);
+      await page.getByRole('button', { name: 'Call create_issue' }).click();
+      const call = dialog.getByRole('button', { name: 'Call the tool' });
+      await dialog.getByLabel('estimate').fill('1.5');
+      await call.click();
+      await alert.waitFor();
+      if (!(await isShown(alert))) hidden.push('what is wrong with a call');
+      await dialog.getByLabel('estimate').fill('1');
+      await dialog.getByLabel('title', { exact: true }).fill('Broken');
+      await dialog.getByLabel('priority').selectOption('high');
+      const region = await dialog.locator('[aria-live=polite]').elementHandle({ timeout: 5_000 });
+      await call.click();
+      const answer = dialog.getByRole('region', { name: 'Answer of the tool' });
+      await answer.waitFor();
+      assert.ok(await region.evaluate((element) => element.textContent.includes('created')));
+      if (!(await isShown(answer))) hidden.push('the answer of a tool');
+      assert.deepEqual(hidden, []);
+    },
+  },
+  {
     title: 'A button that the keyboard presses keeps the focus when its work is done',
     run: async ({ tabs, page: address, adminKey }) => {
       const page = await logIn(tabs, `${address}/providers?search=local`, adminKey);
@@ -66,6 +118,13 @@ export const keyboard = [
     },
   },
 ];
+
+/** Whether a point in the middle of an element's top shows the element. */
+const isShown = (locator) =>
+  locator.evaluate((element) => {
+    const { x, y, width } = element.getBoundingClientRect();
+    return element.contains(document.elementFromPoint(x + width / 2, y + 10));
+  });
 
 /** In the page: what has the focus, and whether something lies over it. */
 function focused() {

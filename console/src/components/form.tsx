@@ -21,6 +21,7 @@ interface FormProps {
  */
 export function Form({ sent, onSubmit, action, onClose, children }: FormProps) {
   const ref = useRef<HTMLFormElement>(null);
+  const note = useRef<HTMLDivElement>(null);
   const [{ error, atFields, rest }, setRefusal] = useState(NO_REFUSAL);
   useLayoutEffect(() => {
     const fields = ref.current?.querySelectorAll<HTMLElement>('[data-param]') ?? [];
@@ -33,7 +34,8 @@ export function Form({ sent, onSubmit, action, onClose, children }: FormProps) {
     const fields = ref.current?.querySelectorAll<HTMLElement>('[data-param]') ?? [];
     const wrong = [...fields].filter(({ dataset }) => atFields.has(dataset['param'] ?? ''));
     for (const field of wrong) field.closest('details')?.setAttribute('open', '');
-    wrong[0]?.querySelector<HTMLElement>(CONTROL)?.focus();
+    if (wrong[0] === undefined) note.current?.scrollIntoView({ block: 'nearest' });
+    else wrong[0].querySelector<HTMLElement>(CONTROL)?.focus();
   }, [error]);
   const forget = (target: EventTarget): void => {
     const param = target instanceof Element && target.closest<HTMLElement>('[data-param]')?.dataset['param'];
@@ -50,7 +52,11 @@ export function Form({ sent, onSubmit, action, onClose, children }: FormProps) {
         onClick={({ target }) => target instanceof Element && target.closest('button') && forget(target)}
       >
         {children}
-        {error !== null && rest !== undefined && <ErrorNote error={error} message={rest} />}
+        {error !== null && rest !== undefined && (
+          <div ref={note}>
+            <ErrorNote error={error} message={rest} />
+          </div>
+        )}
         <footer className="sticky -bottom-4 -mx-5 -mb-4 flex justify-end gap-2 border-t border-line bg-surface px-5 py-3">
           <Button onClick={onClose}>Cancel</Button>
           <Button kind="main" type="submit" disabled={sent.isPending}>

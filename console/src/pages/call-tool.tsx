@@ -2,6 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { callMcpServerTool } from '../api/sdk.gen';
 import type { McpServerTool } from '../api/types.gen';
+import { InView } from '../components/in-view';
 import { ErrorNote } from '../components/states';
 import { Button } from '../components/ui/button';
 import { Dialog } from '../components/ui/dialog';
@@ -98,8 +99,19 @@ export function CallTool({ serverId, tool, onClose }: CallToolProps) {
           </Button>
         </footer>
       </form>
-      {call.isError && <ErrorNote error={call.error} />}
-      {call.isSuccess && <ToolAnswer answer={call.data} traceId={call.data.traceId} />}
+      {call.isError && (
+        <InView of={call.error}>
+          <ErrorNote error={call.error} />
+        </InView>
+      )}
+      {/* Screen readers read what comes into a region that was there before. */}
+      <div aria-live="polite">
+        {call.isSuccess && (
+          <InView of={call.data}>
+            <ToolAnswer answer={call.data} traceId={call.data.traceId} />
+          </InView>
+        )}
+      </div>
     </Dialog>
   );
 }

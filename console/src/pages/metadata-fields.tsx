@@ -1,4 +1,5 @@
-import { Plus, X } from 'lucide-react';
+import { X } from 'lucide-react';
+import { AddButton } from '../components/add-button';
 import { Button } from '../components/ui/button';
 import { FieldSet, Input } from '../components/ui/field';
 
@@ -53,12 +54,7 @@ export function MetadataFields({ legend, hint, param, pairs, onChange }: Metadat
           </Button>
         </div>
       ))}
-      {pairs.length < MAX_PAIRS && (
-        <Button size="small" onClick={() => onChange([...pairs, ['', '']])}>
-          <Plus aria-hidden className="size-3.5" />
-          Add
-        </Button>
-      )}
+      {pairs.length < MAX_PAIRS && <AddButton onAdd={() => onChange([...pairs, ['', '']])}>Add</AddButton>}
     </FieldSet>
   );
 }

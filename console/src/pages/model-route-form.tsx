@@ -1,12 +1,11 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { Plus } from 'lucide-react';
 import { useState } from 'react';
 import { useForm } from 'react-hook-form';
 import { listVirtualKeysOptions } from '../api/@tanstack/react-query.gen';
 import { createModelRoute, updateModelRoute } from '../api/sdk.gen';
 import type { ModelRoute } from '../api/types.gen';
+import { AddButton } from '../components/add-button';
 import { Form } from '../components/form';
-import { Button } from '../components/ui/button';
 import { Dialog } from '../components/ui/dialog';
 import { Field, Input, Select } from '../components/ui/field';
 import { inWorkspace, useUsable, WorkspaceField } from '../components/workspace-field';
@@ -162,10 +161,7 @@ export function ModelRouteForm({ route, onClose }: ModelRouteFormProps) {
           ))}
         </ol>
         {targets.length < MAX_TARGETS && (
-          <Button size="small" onClick={() => change([...targets, ...keyed([NEW_TARGET])])}>
-            <Plus aria-hidden className="size-3.5" />
-            Add a target
-          </Button>
+          <AddButton onAdd={() => change([...targets, ...keyed([NEW_TARGET])])}>Add a target</AddButton>
         )}
         <div className="grid gap-4 sm:grid-cols-2">
           <Field

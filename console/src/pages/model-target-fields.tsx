@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
-import { ArrowDown, ArrowUp, Plus, X } from 'lucide-react';
+import { ArrowDown, ArrowUp, X } from 'lucide-react';
 import { useId } from 'react';
 import { listCatalogueModelsOptions } from '../api/@tanstack/react-query.gen';
 import type { VirtualKey } from '../api/types.gen';
+import { AddButton } from '../components/add-button';
 import { Button } from '../components/ui/button';
 import { Field, Input, Select } from '../components/ui/field';
 import { useLogin } from '../lib/login-context';
@@ -205,10 +206,9 @@ function Terms({ target, path, change }: TermsProps) {
             </Button>
           </div>
         ))}
-        <Button size="small" onClick={() => change({ conditions: [...conditions, { key: '', values: '' }] })}>
-          <Plus aria-hidden className="size-3.5" />
+        <AddButton onAdd={() => change({ conditions: [...conditions, { key: '', values: '' }] })}>
           Add a condition
-        </Button>
+        </AddButton>
         <p className="text-xs text-muted">
           A condition is on metadata of the call (metadata.tier), on its api_key or on its workspace_id. * stands for
           any text.

@@ -1,4 +1,3 @@
-import { useEffect, useRef } from 'react';
 import type { McpToolCall } from '../api/types.gen';
 import { Code } from '../components/code';
 import { Badge, type Tone } from '../components/ui/badge';
@@ -14,17 +13,8 @@ const OUTCOMES: Readonly<Record<McpToolCall['outcome'], readonly [Tone, string]>
 export function ToolAnswer({ answer, traceId }: { readonly answer: McpToolCall; readonly traceId: string | null }) {
   const { outcome, error, content, structured_content: data, latency_ms: ms } = answer;
   const [tone, words] = OUTCOMES[outcome];
-  const ref = useRef<HTMLElement>(null);
-  useEffect(() => {
-    ref.current?.scrollIntoView({ block: 'nearest' });
-  }, [answer]);
   return (
-    <section
-      ref={ref}
-      aria-label="Answer of the tool"
-      aria-live="polite"
-      className="space-y-2 border-t border-line pt-4"
-    >
+    <section aria-label="Answer of the tool" className="space-y-2 border-t border-line pt-4">
       <p className="flex flex-wrap items-center gap-2">
         <Badge tone={tone}>{words}</Badge>
         <span className="text-xs wrap-anywhere text-muted">
