@@ -101,6 +101,7 @@ describe('the start of a request', () => {
     const server = serverOf(seen);
     const response = newResponse();
     arrive(server, response);
+    response.destroy();
     response.emit('close');
     await turn();
     expect(seen).toEqual(['begun', 'closed']);

@@ -118,13 +118,9 @@ function routesOf({ route }: Express['router']['stack'][number]): readonly Offer
 function startTogether(app: Express): RequestListener<typeof IncomingMessage, typeof ServerResponse> {
   const arrivals = new TickBatcher();
   return (request, response) => {
-    let isOver = false;
-    response.on('close', () => {
-      isOver = true;
-    });
     unreadBodies.follow(request, response);
     arrivals.add(() => {
-      const wasOver = isOver;
+      const wasOver = response.destroyed;
       app(request, response);
       // The client disconnected before its turn: listeners that were added since would miss the event.
       if (wasOver) response.emit('close');
