@@ -266,10 +266,12 @@ describe('a batch under a usage limit', () => {
     expect(await gateway.books.ledger(1)).toMatchObject([{ source: 'computed' }]);
   });
 
-  it('whose results appear late is charged by them', async () => {
+  it.each([
+    ['has just ended', Math.floor(Date.now() / 1_000)],
+    ['names no end', null],
+  ])('whose results appear late is charged by them where it %s', async (_when, completed_at) => {
     const policy = await limit(LINES);
     await create();
-    const completed_at = Math.floor(Date.now() / 1_000);
     account.finish('batch_1', { status: 'completed', output_file_id: 'out-1', completed_at });
     await eventually(() => gateway.provider.calls.some(({ path }) => path.includes('/out-1/')));
     account.answer('out-1', [{ model: 'm', usage: USED }]);

@@ -134,8 +134,9 @@ export class BatchMeter implements DeferredMeter {
   /** Whether the results of a batch are not there, and had the time to appear. */
   private isMissing(error: unknown, batch: JsonObject): boolean {
     if (!(error instanceof GatewayError) || !MISSING.has(error.provider?.status)) return false;
-    const endedAt = Math.max(0, ...ENDS.map((field) => numberOrUndefined(batch[field]) ?? 0));
-    return endedAt * 1_000 + MISSING_MS < this.clock.now().getTime();
+    // A server that names no end may still write them, until the time of the batch is up.
+    const ends = ENDS.flatMap((field) => numberOrUndefined(batch[field]) ?? []);
+    return ends.length > 0 && Math.max(...ends) * 1_000 + MISSING_MS < this.clock.now().getTime();
   }
 }
 
