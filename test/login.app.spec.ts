@@ -290,6 +290,13 @@ describe('the members of an organisation', () => {
     });
     const search = { role: 'member', workspace: 'search' };
     expect(all.find(({ id }) => id === 'member-1')).toMatchObject({ roles: [search], sessions: 1 });
+    const named = async (text: string): Promise<unknown[]> =>
+      (await owner.client.list(`/v1/members?search=${text}`)).map(({ id }) => id);
+    expect([await named('OWNER-1@ex'), await named('ember-1'), await named('owner-1%25')]).toEqual([
+      ['owner-1'],
+      ['member-1'],
+      [],
+    ]);
     const seen = await member.client.list('/v1/members?page_size=100');
     expect(seen.map(({ id }) => id)).toContain('member-1');
     expect(seen.map(({ id }) => id)).not.toContain('owner-1');
@@ -314,6 +321,8 @@ describe('the members of an organisation', () => {
       ['team@search', 'member', 'search'],
       ['leads', 'admin', 'search'],
     ]);
+    const named = await acme.client.list('/v1/members/groups?search=LEAD');
+    expect(named.map(({ group }) => group)).toEqual(['leads']);
   });
 
   it('are logged out by an administrator, in every browser here and nowhere else', async () => {

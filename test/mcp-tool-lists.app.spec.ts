@@ -100,6 +100,28 @@ describe('a list of tools that passes through the gateway', () => {
     expect(seen_at).toBeLessThanOrEqual(seconds());
   });
 
+  it('finds stored tools by a part of their name or description', async () => {
+    raw.answerWith(
+      json(
+        listing([
+          { name: 'add_note', description: 'Writes 100% of it' },
+          { name: 'read', description: 'Adds up' },
+          { name: 'zap' },
+        ]),
+      ),
+    );
+    const { url, tools } = await register();
+    await ask(url);
+    const named = async (text: string): Promise<unknown[]> =>
+      (await admin.list(`${tools}?search=${encodeURIComponent(text)}`)).map(({ name }) => name);
+    expect([await named('ADD'), await named('0%'), await named('d_n'), await named('nothing')]).toEqual([
+      ['add_note', 'read'],
+      ['add_note'],
+      ['add_note'],
+      [],
+    ]);
+  });
+
   it('stores a list that it knows only once an hour, and a changed one at once', async () => {
     const server = await register();
     const note = jest.spyOn(gateway.app.get(McpServerToolStore, { strict: false }), 'note');

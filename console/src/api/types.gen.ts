@@ -7716,6 +7716,14 @@ export type ListMembersData = {
     path?: never;
     query?: {
         /**
+         * Part of the name, or of what else names the resource, in any case.
+         */
+        search?: string;
+        /**
+         * The organisation to act in. Needed only with an administrator's token that grants several. A body may name it instead.
+         */
+        organisation_id?: string;
+        /**
          * Number of the page, from 0.
          */
         current_page?: number;
@@ -7723,10 +7731,6 @@ export type ListMembersData = {
          * Items on a page.
          */
         page_size?: number;
-        /**
-         * The organisation to act in. Needed only with an administrator's token that grants several. A body may name it instead.
-         */
-        organisation_id?: string;
     };
     url: '/v1/members';
 };
@@ -7781,6 +7785,14 @@ export type ListMemberGroupsData = {
     path?: never;
     query?: {
         /**
+         * Part of the name, or of what else names the resource, in any case.
+         */
+        search?: string;
+        /**
+         * The organisation to act in. Needed only with an administrator's token that grants several. A body may name it instead.
+         */
+        organisation_id?: string;
+        /**
          * Number of the page, from 0.
          */
         current_page?: number;
@@ -7788,10 +7800,6 @@ export type ListMemberGroupsData = {
          * Items on a page.
          */
         page_size?: number;
-        /**
-         * The organisation to act in. Needed only with an administrator's token that grants several. A body may name it instead.
-         */
-        organisation_id?: string;
     };
     url: '/v1/members/groups';
 };
@@ -8953,6 +8961,14 @@ export type ListMcpServerToolsData = {
     };
     query?: {
         /**
+         * Part of the name, or of what else names the resource, in any case.
+         */
+        search?: string;
+        /**
+         * The organisation to act in. Needed only with an administrator's token that grants several. A body may name it instead.
+         */
+        organisation_id?: string;
+        /**
          * Number of the page, from 0.
          */
         current_page?: number;
@@ -8960,10 +8976,6 @@ export type ListMcpServerToolsData = {
          * Items on a page.
          */
         page_size?: number;
-        /**
-         * The organisation to act in. Needed only with an administrator's token that grants several. A body may name it instead.
-         */
-        organisation_id?: string;
     };
     url: '/v1/mcp-servers/{ref}/tools';
 };

@@ -28,8 +28,14 @@ export function Page({ title, intro, actions, children }: PageProps) {
 
 const PAUSE_MS = 300;
 
+interface SearchBoxProps {
+  readonly label?: string;
+  readonly value: string;
+  readonly onSearch: (text: string) => void;
+}
+
 /** Searches when the typing pauses, so that the address and the list do not follow every letter. */
-export function SearchBox({ value, onSearch }: { readonly value: string; readonly onSearch: (text: string) => void }) {
+export function SearchBox({ label = 'Search', value, onSearch }: SearchBoxProps) {
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);
   useEffect(() => {
@@ -40,8 +46,8 @@ export function SearchBox({ value, onSearch }: { readonly value: string; readonl
   return (
     <Input
       type="search"
-      aria-label="Search"
-      placeholder="Search"
+      aria-label={label}
+      placeholder={label}
       className="sm:w-56"
       value={text}
       onChange={({ target }) => setText(target.value)}

@@ -1,8 +1,9 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useCallback, useState } from 'react';
 import { listMcpServerToolsOptions } from '../api/@tanstack/react-query.gen';
 import { testMcpServer, updateMcpServerTools } from '../api/sdk.gen';
 import type { McpServerTool } from '../api/types.gen';
+import { SearchBox } from '../components/page';
 import { ErrorNote } from '../components/states';
 import { type Column, PAGE_SIZE, Table } from '../components/table';
 import { Badge } from '../components/ui/badge';
@@ -14,11 +15,14 @@ import { CallTool } from './call-tool';
 /** The tools of a server, each with a switch, and a form to call it. */
 export function McpTools({ serverId }: { readonly serverId: string }) {
   const { may } = useLogin();
-  const [page, setPage] = useState(0);
+  // Not in the address, whose search is that of the calls on the same page.
+  const [{ search, page }, setShown] = useState({ search: '', page: 0 });
+  const onSearch = useCallback((text: string) => setShown({ search: text.trim(), page: 0 }), []);
+  const searched = search === '' ? {} : { search };
   const [called, setCalled] = useState<McpServerTool>();
   const options = listMcpServerToolsOptions({
     path: { ref: serverId },
-    query: { current_page: page, page_size: PAGE_SIZE },
+    query: { current_page: page, page_size: PAGE_SIZE, ...searched },
   });
   const tools = useQuery({ ...options, placeholderData: (previous) => previous });
   const change = useMutation({
@@ -45,6 +49,7 @@ export function McpTools({ serverId }: { readonly serverId: string }) {
     >
       {change.isError && <ErrorNote error={change.error} />}
       {read.isError && <ErrorNote error={read.error} />}
+      <SearchBox label="Search tools" value={search} onSearch={onSearch} />
       <Table
         caption="Tools"
         columns={columnsOf({
@@ -53,10 +58,14 @@ export function McpTools({ serverId }: { readonly serverId: string }) {
         })}
         query={tools}
         keyOf={({ name }) => name}
-        empty="The gateway has not seen a list of tools yet. Read it from the server."
+        empty={
+          search === ''
+            ? 'The gateway has not seen a list of tools yet. Read it from the server.'
+            : 'No tool has this text in its name or its description.'
+        }
         page={page}
-        onPage={setPage}
-        csv={{ path: `/v1/mcp-servers/${serverId}/tools` }}
+        onPage={(next) => setShown({ search, page: next })}
+        csv={{ path: `/v1/mcp-servers/${serverId}/tools`, query: searched }}
       />
       {called !== undefined && <CallTool serverId={serverId} tool={called} onClose={() => setCalled(undefined)} />}
     </Card>

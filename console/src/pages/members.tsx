@@ -4,11 +4,13 @@ import { listMemberGroupsOptions, listMembersOptions } from '../api/@tanstack/re
 import { endMemberSessions } from '../api/sdk.gen';
 import type { Member, MemberGroup } from '../api/types.gen';
 import { Confirm } from '../components/confirm';
-import { type Column, PAGE_SIZE, Table } from '../components/table';
+import { SearchBox } from '../components/page';
+import { type Column, Table } from '../components/table';
 import { Badge } from '../components/ui/badge';
 import { Button } from '../components/ui/button';
 import { Card } from '../components/ui/card';
 import { dateTime, fromNow } from '../lib/format';
+import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
 
 const REFRESH_MS = 15_000;
@@ -16,30 +18,34 @@ const REFRESH_MS = 15_000;
 /** Who is logged in without a key, and the groups that let people in. */
 export function Members() {
   const { caller, may } = useLogin();
-  const [page, setPage] = useState(0);
-  const [groupPage, setGroupPage] = useState(0);
+  const list = useListSearch();
+  const { search } = list;
+  // Another search begins at the first page.
+  const [shown, setShown] = useState({ search, page: 0 });
+  const groupPage = shown.search === search ? shown.page : 0;
   const [leaving, setLeaving] = useState<Member>();
   const members = useQuery({
-    ...listMembersOptions({ query: { current_page: page, page_size: PAGE_SIZE } }),
+    ...listMembersOptions({ query: list.paging }),
     refetchInterval: REFRESH_MS,
     placeholderData: (previous) => previous,
   });
   const groups = useQuery({
-    ...listMemberGroupsOptions({ query: { current_page: groupPage, page_size: PAGE_SIZE } }),
+    ...listMemberGroupsOptions({ query: { ...list.paging, current_page: groupPage } }),
     placeholderData: (previous) => previous,
   });
   return (
     <>
+      <SearchBox value={search ?? ''} onSearch={list.onSearch} />
       <Card title="People who are logged in">
         <Table
           caption="People who are logged in"
           columns={may('api_keys.delete') ? [...COLUMNS, logOutColumn(caller.id, setLeaving)] : COLUMNS}
           query={members}
           keyOf={({ id }) => id}
-          empty="No person is logged in. People log in at the identity provider of ADMIN_OIDC_ISSUER; keys are on their own page."
-          page={page}
-          onPage={setPage}
-          csv={{ path: '/v1/members' }}
+          empty="No person is logged in here. People log in at the identity provider of ADMIN_OIDC_ISSUER; keys are on their own page."
+          page={list.page}
+          onPage={list.onPage}
+          csv={{ path: '/v1/members', query: { search } }}
         />
         {leaving !== undefined && <LogOut member={leaving} onClose={() => setLeaving(undefined)} />}
       </Card>
@@ -49,9 +55,9 @@ export function Members() {
           columns={GROUP_COLUMNS}
           query={groups}
           keyOf={({ group, role, workspace }) => `${group} ${role} ${workspace}`}
-          empty="No group of an identity provider has a role here. The setting ADMIN_OIDC_ROLES gives roles to groups."
+          empty="No such group of an identity provider has a role here. The setting ADMIN_OIDC_ROLES gives roles to groups."
           page={groupPage}
-          onPage={setGroupPage}
+          onPage={(next) => setShown({ search, page: next })}
         />
       </Card>
     </>

@@ -3,7 +3,7 @@ import { CurrentPrincipal } from '../../access/current-principal.decorator.js';
 import type { Principal } from '../../access/principal.js';
 import { RequireScope } from '../../access/route-access.decorators.js';
 import { ManagementApi } from '../../common/http/api-docs.decorators.js';
-import { PageQuery } from '../../common/pagination/page.query.js';
+import { SearchPageQuery } from '../../common/pagination/list.query.js';
 import { MemberGroupListResponse, MemberListResponse } from './member.response.js';
 import { MemberSessionsService } from './member-sessions.service.js';
 import { MembersService } from './members.service.js';
@@ -19,8 +19,11 @@ export class MembersController {
   /** Lists the people who are logged in without a key, with their roles, the newest log-in first. */
   @Get()
   @RequireScope('api_keys.list')
-  async listMembers(@CurrentPrincipal() principal: Principal, @Query() page: PageQuery): Promise<MemberListResponse> {
-    return this.members.list(principal, page);
+  async listMembers(
+    @CurrentPrincipal() principal: Principal,
+    @Query() query: SearchPageQuery,
+  ): Promise<MemberListResponse> {
+    return this.members.list(principal, query);
   }
 
   /** Lists the groups of the identity provider that give their people a role here (setting ADMIN_OIDC_ROLES). */
@@ -28,9 +31,9 @@ export class MembersController {
   @RequireScope('api_keys.list')
   async listMemberGroups(
     @CurrentPrincipal() principal: Principal,
-    @Query() page: PageQuery,
+    @Query() query: SearchPageQuery,
   ): Promise<MemberGroupListResponse> {
-    return this.members.groups(principal, page);
+    return this.members.groups(principal, query);
   }
 
   /** Logs a person out of every browser here. Their groups may let them in again. */

@@ -34,8 +34,11 @@ export class SearchQuery {
   readonly search?: string;
 }
 
+/** The query of a list that has an order of its own. */
+export class SearchPageQuery extends IntersectionType(PageQuery, SearchQuery) {}
+
 /** The query of a list of resources. */
-export class ListQuery extends IntersectionType(PageQuery, SearchQuery) {
+export class ListQuery extends SearchPageQuery {
   readonly sort: string = DEFAULT_SORT;
 }
 

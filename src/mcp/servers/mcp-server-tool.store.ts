@@ -5,9 +5,10 @@ import type { Snapshots } from '../../audit/audit-changes.js';
 import type { Actor } from '../../audit/audit.service.js';
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { toSkipTake } from '../../common/pagination/list.js';
-import type { PageQuery } from '../../common/pagination/page.query.js';
+import type { SearchPageQuery } from '../../common/pagination/list.query.js';
 import { isStorableText, toStorableText } from '../../common/storable-text.js';
 import { Clock } from '../../common/time/clock.js';
+import { both, searched } from '../../database/list-options.js';
 import { allColumns } from '../../database/rows.js';
 import { McpServer } from './mcp-server.entity.js';
 import { McpServerTool } from './mcp-server-tool.entity.js';
@@ -62,13 +63,13 @@ export class McpServerToolStore {
   }
 
   /** By name with their schemas, and how many there are; all of them without a page. */
-  async list(serverId: string, page?: PageQuery): Promise<[McpServerTool[], number]> {
+  async list(serverId: string, query?: SearchPageQuery): Promise<[McpServerTool[], number]> {
     const select = allColumns(this.tools.metadata);
     return this.tools.findAndCount({
       select,
-      where: { serverId },
+      where: both([{ serverId }], searched(query?.search, ['name', 'description'])),
       order: { name: 'ASC' },
-      ...(page && toSkipTake(page)),
+      ...(query && toSkipTake(query)),
     });
   }
 

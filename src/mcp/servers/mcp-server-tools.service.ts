@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../access/principal.js';
-import type { PageQuery } from '../../common/pagination/page.query.js';
+import type { SearchPageQuery } from '../../common/pagination/list.query.js';
 import { toList } from '../../common/pagination/list.js';
 import { assertFixedFields, fixedFieldsOf } from '../../common/validation/fixed-fields.decorator.js';
 import type { UpdateMcpServerToolsDto } from './dto/mcp-server-tools.dto.js';
@@ -18,9 +18,9 @@ export class McpServerToolsService {
     private readonly directory: McpServerDirectory,
   ) {}
 
-  async list(principal: Principal, ref: string, page: PageQuery): Promise<McpServerToolListResponse> {
+  async list(principal: Principal, ref: string, query: SearchPageQuery): Promise<McpServerToolListResponse> {
     const row = await this.store.get(principal, ref);
-    return toList(await this.tools.list(row.id, page), (tool) => toToolResponse(tool, row));
+    return toList(await this.tools.list(row.id, query), (tool) => toToolResponse(tool, row));
   }
 
   /** @throws GatewayError `conflict` for a held tool that has changed again since its hash was read */

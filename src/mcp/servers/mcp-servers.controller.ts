@@ -6,7 +6,7 @@ import { RequireScope } from '../../access/route-access.decorators.js';
 import { Upserts } from '../../access/upserts.js';
 import { ManagementApi } from '../../common/http/api-docs.decorators.js';
 import { CreatedResponse } from '../../common/http/created.response.js';
-import { PageQuery } from '../../common/pagination/page.query.js';
+import { SearchPageQuery } from '../../common/pagination/list.query.js';
 import { McpServerListQuery } from './dto/mcp-server-list.query.js';
 import { CreateMcpServerDto, UpdateMcpServerDto } from './dto/mcp-server.dto.js';
 import {
@@ -150,9 +150,9 @@ export class McpServerToolsController {
   async listMcpServerTools(
     @CurrentPrincipal() principal: Principal,
     @Param('ref') ref: string,
-    @Query() page: PageQuery,
+    @Query() query: SearchPageQuery,
   ): Promise<McpServerToolListResponse> {
-    return this.tools.list(principal, ref, page);
+    return this.tools.list(principal, ref, query);
   }
 
   /** Enables, disables and accepts tools by name. Tools that are not named keep their state. Returns all tools. */
