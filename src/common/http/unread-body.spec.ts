@@ -87,11 +87,12 @@ describe('a body that is received and discarded', () => {
   });
 
   it('keeps the connection of a client that would rather have another protocol', async () => {
+    const limits = { ...LIMITS, maxMs: 50 };
     const sendLater = (socket: Socket): void => {
-      setTimeout(() => socket.write(UPGRADE), LIMITS.maxMs * 2);
-      setTimeout(() => socket.write(NEXT), LIMITS.maxMs * 4);
+      setTimeout(() => socket.write(UPGRADE), limits.maxMs * 3);
+      socket.once('data', () => setTimeout(() => socket.write(NEXT), limits.maxMs * 3));
     };
-    const { answer } = await exchange(sendLater, LIMITS, UPGRADE);
+    const { answer } = await exchange(sendLater, limits, UPGRADE);
     expect(answer.match(/401/g)).toHaveLength(3);
   });
 });
