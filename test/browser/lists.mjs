@@ -78,6 +78,31 @@ export const lists = [
     },
   },
   {
+    title: 'One of a thing has no plural, and every share is written the same way',
+    run: async ({ tabs, page: address, adminKey, ask, call, providerUrl }) => {
+      const config = { base_url: providerUrl };
+      await ask('/v1/virtual-keys', { name: 'Single', slug: 'single', provider: 'openai-compatible', config });
+      await ask('/v1/policies/usage-limits', {
+        name: 'One a day',
+        conditions: [{ key: 'model', value: 'one' }],
+        group_by: [{ key: 'model' }],
+        enforcement: 'monitor',
+        type: 'tokens',
+        credit_limit: 1,
+        periodic_reset_days: 1,
+      });
+      const target = { virtual_key: 'single', model: 'one', min_estimated_tokens: 1, min_budget_left: 0.25 };
+      await ask('/v1/model-routes', { name: 'one-target', targets: [target] });
+      assert.equal((await call(adminKey, { model: '@single/two' })).status, 200);
+      const page = await logIn(tabs, `${address}/limits`, adminKey);
+      await page.getByText('1 token a day', { exact: true }).waitFor({ timeout: 5_000 });
+      await page.goto(`${address}/models?search=one-target`);
+      await page.getByText('from 1 token · while 25% of the budget is left').waitFor({ timeout: 5_000 });
+      await page.goto(address);
+      await page.getByText('95% within', { exact: true }).waitFor({ timeout: 5_000 });
+    },
+  },
+  {
     title: 'The names of all tabs can be read in a narrow window',
     run: async ({ tabs, page: address, adminKey }) => {
       const page = await logIn(tabs, `${address}/settings?view=webhooks`, adminKey);

@@ -22,6 +22,11 @@ export function whole(count: number): string {
   return WHOLE.format(count);
 }
 
+/** With its unit. @param unit of one */
+export function counted(count: number, unit: string, write = whole): string {
+  return `${write(count)} ${count === 1 ? unit : `${unit}s`}`;
+}
+
 export function short(count: number): string {
   return SHORT.format(count);
 }
@@ -37,7 +42,7 @@ export function amount(value: number, type: 'cost' | 'tokens'): string {
 
 /** The same with its unit. */
 export function quantity(value: number, type: 'cost' | 'tokens'): string {
-  return type === 'cost' ? dollars(value) : `${whole(value)} tokens`;
+  return type === 'cost' ? dollars(value) : counted(value, 'token');
 }
 
 /** @param seconds Unix time */

@@ -5,7 +5,7 @@ import type { LoggedBody, RequestLog } from '../api/types.gen';
 import { Code } from '../components/code';
 import { ErrorNote } from '../components/states';
 import { Button } from '../components/ui/button';
-import { dateTime, whole } from '../lib/format';
+import { counted, dateTime } from '../lib/format';
 
 /** What was sent and answered in a call. Read when asked for, since each read is in the audit log. */
 export function CallBodies({ call }: { readonly call: RequestLog }) {
@@ -47,7 +47,7 @@ function Body({ title, body }: { readonly title: string; readonly body: LoggedBo
       <p className="flex flex-wrap gap-x-2">
         <span className="font-medium">{title}</span>
         <span className="text-xs wrap-anywhere text-muted">
-          {[body.content_type, `${whole(body.bytes)} bytes`, body.truncated && 'its beginning', nameOf(body)]
+          {[body.content_type, counted(body.bytes, 'byte'), body.truncated && 'its beginning', nameOf(body)]
             .filter(Boolean)
             .join(' · ')}
         </span>

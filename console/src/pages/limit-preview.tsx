@@ -3,7 +3,7 @@ import { simulateUsage } from '../api/sdk.gen';
 import type { UsagePeriod, UsageSimulation } from '../api/types.gen';
 import { Badge, type Tone } from '../components/ui/badge';
 import { Meter } from '../components/ui/meter';
-import { amount } from '../lib/format';
+import { amount, counted } from '../lib/format';
 import { keyInWords } from '../lib/limit-words';
 import { useNames } from '../lib/names';
 import { messageOf } from '../lib/session';
@@ -85,7 +85,7 @@ function inWords(groups: readonly { readonly used: number }[], cap: number, days
   if (groups.length === 0) return `No such call in the last ${days} days.`;
   if (cap <= 0) return `What groups have used in the last ${days} days:`;
   const over = groups.filter(({ used }) => used >= cap).length;
-  return `In the last ${days} days, ${over} of ${groups.length} groups would have reached the cap.`;
+  return `In the last ${days} days, ${over} of ${counted(groups.length, 'group')} would have reached the cap.`;
 }
 
 function nameOf({ group: values }: UsagePeriod, group: string): string {

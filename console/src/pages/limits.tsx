@@ -122,6 +122,7 @@ export function describeCap({ credit_limit, type, periodic_reset, periodic_reset
   const cap = quantity(credit_limit, type);
   if (periodic_reset === 'weekly') return `${cap} a week`;
   if (periodic_reset === 'monthly') return `${cap} a month`;
+  if (periodic_reset_days === 1) return `${cap} a day`;
   return periodic_reset_days === null ? cap : `${cap} per ${periodic_reset_days} days`;
 }
 

@@ -6,6 +6,7 @@ import { createMcpServer, testMcpServer, updateMcpServer } from '../api/sdk.gen'
 import type { CreateMcpServerData, McpServer, UpdateMcpServerData } from '../api/types.gen';
 import { Form } from '../components/form';
 import { SavedDialog } from '../components/saved-dialog';
+import { counted } from '../lib/format';
 import { useIdempotency } from '../lib/idempotency';
 import { Dialog } from '../components/ui/dialog';
 import { Field, Input, Select } from '../components/ui/field';
@@ -60,7 +61,7 @@ export function McpServerForm({ server, onClose }: McpServerFormProps) {
     const { ok, reason, error, tools } = saved.data;
     return (
       <SavedDialog title="The server is saved" failure={ok ? undefined : (reason ?? error)} onClose={onClose}>
-        It answers, and has {tools ?? 0} tools.
+        It answers, and has {counted(tools ?? 0, 'tool')}.
       </SavedDialog>
     );
   }

@@ -10,6 +10,7 @@ import { type Column, Table } from '../components/table';
 import { Badge } from '../components/ui/badge';
 import { Button } from '../components/ui/button';
 import { Card } from '../components/ui/card';
+import { counted } from '../lib/format';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
 import { McpServerForm } from './mcp-server-form';
@@ -93,7 +94,7 @@ function Test({ server: { id, name } }: { readonly server: McpServer }) {
         {test.isPending ? 'Testing…' : 'Test'}
       </Button>
       <div role="status" className="max-w-72 text-xs wrap-anywhere">
-        {test.data?.ok === true && <span className="text-good">works, {test.data.tools ?? 0} tools</span>}
+        {test.data?.ok === true && <span className="text-good">works, {counted(test.data.tools ?? 0, 'tool')}</span>}
         {problem !== undefined && <span className="text-bad">{problem}</span>}
       </div>
     </div>

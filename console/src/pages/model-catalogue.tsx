@@ -8,7 +8,7 @@ import { ProviderChoice } from '../components/provider-choice';
 import { SourceNote } from '../components/source-note';
 import { type Column, Table } from '../components/table';
 import { Card } from '../components/ui/card';
-import { short, whole } from '../lib/format';
+import { counted, short } from '../lib/format';
 import { useListSearch } from '../lib/list-search';
 import { isPricedUnit, priceInWords, UNITS } from '../lib/price';
 import { isProvider, providerName } from '../lib/providers';
@@ -70,7 +70,7 @@ const COLUMNS: readonly Column<CatalogueModel>[] = [
     title: 'Context',
     kind: 'short',
     align: 'right',
-    cell: ({ context_window: window }) => <span title={`${whole(window)} tokens`}>{short(window)}</span>,
+    cell: ({ context_window: window }) => <span title={counted(window, 'token')}>{short(window)}</span>,
   },
   {
     title: 'Longest output',
@@ -78,11 +78,7 @@ const COLUMNS: readonly Column<CatalogueModel>[] = [
     align: 'right',
     isExtra: 'wide',
     cell: ({ max_output_tokens: most }) =>
-      most === 0 ? (
-        <span className="text-muted">none</span>
-      ) : (
-        <span title={`${whole(most)} tokens`}>{short(most)}</span>
-      ),
+      most === 0 ? <span className="text-muted">none</span> : <span title={counted(most, 'token')}>{short(most)}</span>,
   },
   {
     title: 'Reads',

@@ -7,10 +7,11 @@ import { RowActions } from '../components/row-actions';
 import { type Column, Table } from '../components/table';
 import { Badge, type Tone } from '../components/ui/badge';
 import { Card } from '../components/ui/card';
-import { fromNow, percent, whole } from '../lib/format';
+import { counted, fromNow, percent } from '../lib/format';
 import { stepsOf } from '../lib/model-targets';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
+import { useNames } from '../lib/names';
 import { DeleteModelRoute } from './delete-model-route';
 import { ModelRouteForm } from './model-route-form';
 
@@ -64,7 +65,7 @@ function columns(mayRead: boolean, { mayChange, mayDelete, onAct }: Rights): rea
         <>
           <span className="font-medium">{name}</span>
           {slug !== name && <p className="font-mono text-xs text-muted">{slug}</p>}
-          {max !== null && <p className="text-xs text-muted">at most {whole(max)} tokens of output</p>}
+          {max !== null && <p className="text-xs text-muted">at most {counted(max, 'token')} of output</p>}
         </>
       ),
     },
@@ -112,8 +113,9 @@ function Targets({ targets }: { readonly targets: readonly string[] }) {
 /** Which calls a target takes; nothing for one that takes all. */
 function Terms({ route, target }: { readonly route: ModelRoute; readonly target: ModelTarget | undefined }) {
   const terms = target === undefined ? [] : termsOf(target, stepsOf(route.targets));
+  const nameIds = useNames(terms);
   if (terms.length === 0) return null;
-  return <span className="text-xs wrap-anywhere text-muted">{terms.join(' · ')}</span>;
+  return <span className="text-xs wrap-anywhere text-muted">{terms.map(nameIds).join(' · ')}</span>;
 }
 
 function termsOf(target: ModelTarget, steps: readonly number[]): readonly string[] {
@@ -123,8 +125,8 @@ function termsOf(target: ModelTarget, steps: readonly number[]): readonly string
     ...(steps.length > 1 ? [`step ${steps.indexOf(order) + 1}`] : []),
     ...(weight === null ? [] : [`share ${weight}`]),
     ...conditions.map(({ key, value }) => `${key} is ${[value].flat().join(' or ')}`),
-    ...(least === null ? [] : [`from ${whole(least)} tokens`]),
-    ...(most === null ? [] : [`up to ${whole(most)} tokens`]),
+    ...(least === null ? [] : [`from ${counted(least, 'token')}`]),
+    ...(most === null ? [] : [`up to ${counted(most, 'token')}`]),
     ...(budget === null ? [] : [`while ${percent(budget, 1)} of the budget is left`]),
   ];
 }
@@ -156,7 +158,7 @@ function Health({ route }: { readonly route: ModelRoute }) {
             <Terms route={route} target={route.targets[at]} />
             {target.calls > 0 && (
               <span className="text-xs text-muted">
-                {percent(target.failures, target.calls)} of {whole(target.calls)} calls failed lately
+                {percent(target.failures, target.calls)} of {counted(target.calls, 'call')} failed lately
               </span>
             )}
           </li>

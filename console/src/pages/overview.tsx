@@ -15,7 +15,7 @@ import { cn } from '../lib/cn';
 import { useLogin } from '../lib/login-context';
 import { useNames } from '../lib/names';
 import { providerName } from '../lib/providers';
-import { amount, dollars, percent, quantity, short, whole } from '../lib/format';
+import { amount, counted, dollars, percent, quantity, short, whole } from '../lib/format';
 import { readPeriods } from '../lib/usage-periods';
 import { groupInWords, keyInWords } from '../lib/limit-words';
 
@@ -104,9 +104,9 @@ function Sums({ overview: { today, last_7_days: week, month, latency } }: { read
           <Empty>No call in the last 24 hours.</Empty>
         ) : (
           <dl className="grid grid-cols-2 gap-x-4 gap-y-2 p-4">
-            <Figure label="95 % within" value={`${whole(latency.p95_ms)} ms`} />
+            <Figure label={`${percent(95, 100)} within`} value={`${whole(latency.p95_ms)} ms`} />
             <Figure label="Half within" value={`${whole(latency.p50_ms)} ms`} />
-            <Figure label="Of the last 24 hours" value={`${short(latency.calls)} calls`} />
+            <Figure label="Of the last 24 hours" value={counted(latency.calls, 'call', short)} />
           </dl>
         )}
       </Card>

@@ -7,7 +7,7 @@ import { SourceNote } from '../components/source-note';
 import { type Column, Table } from '../components/table';
 import { Badge } from '../components/ui/badge';
 import { Card } from '../components/ui/card';
-import { dateTime, day, whole } from '../lib/format';
+import { counted, dateTime, day } from '../lib/format';
 import { useListSearch } from '../lib/list-search';
 import { isPricedUnit, priceInWords, UNITS } from '../lib/price';
 import { isProvider, providerName } from '../lib/providers';
@@ -59,7 +59,7 @@ const COLUMNS: readonly Column<Price>[] = [
         {isPricedUnit(unit) ? UNITS[unit] : unit}
         {(mode !== 'standard' || tier > 0) && (
           <p className="text-xs text-muted">
-            {[mode !== 'standard' && `mode ${mode}`, tier > 0 && `from ${whole(tier)} input tokens`]
+            {[mode !== 'standard' && `mode ${mode}`, tier > 0 && `from ${counted(tier, 'input token')}`]
               .filter(Boolean)
               .join(', ')}
           </p>

@@ -7,7 +7,7 @@ import { ErrorNote, Loading } from '../components/states';
 import { Badge } from '../components/ui/badge';
 import { Button, buttonLook } from '../components/ui/button';
 import { Card } from '../components/ui/card';
-import { fromNow } from '../lib/format';
+import { counted, fromNow } from '../lib/format';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
 import { addressOfLogin } from '../lib/session';
@@ -52,7 +52,7 @@ function You() {
           <dt className="text-muted">Scopes</dt>
           <dd>
             <details>
-              <summary className="cursor-pointer">{caller.scopes.length} scopes</summary>
+              <summary className="cursor-pointer">{counted(caller.scopes.length, 'scope')}</summary>
               <p className="mt-1 font-mono text-xs wrap-anywhere">{caller.scopes.join(', ')}</p>
             </details>
           </dd>

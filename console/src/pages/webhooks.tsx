@@ -13,7 +13,7 @@ import { Badge, type Tone } from '../components/ui/badge';
 import { Button } from '../components/ui/button';
 import { Card } from '../components/ui/card';
 import { Dialog } from '../components/ui/dialog';
-import { dateTime, fromNow } from '../lib/format';
+import { counted, dateTime, fromNow } from '../lib/format';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
 import { WebhookForm } from './webhook-form';
@@ -134,7 +134,7 @@ function Deliveries({ endpoint, onClose }: { readonly endpoint: WebhookEndpoint;
         <>
           <Badge tone={TONES[status] ?? 'plain'}>{status}</Badge>
           <p className="text-xs text-muted">
-            {[code, error, `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`].filter(Boolean).join(' · ')}
+            {[code, error, counted(attempts, 'attempt')].filter(Boolean).join(' · ')}
           </p>
         </>
       ),
