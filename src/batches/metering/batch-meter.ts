@@ -131,7 +131,7 @@ export class BatchMeter implements DeferredMeter {
     return usage.done(completedIn(batch));
   }
 
-  /** Whether the results of a batch are not there, and had the time to appear. */
+  /** Whether the results of a batch are missing although there was time to write them. */
   private isMissing(error: unknown, batch: JsonObject): boolean {
     if (!(error instanceof GatewayError) || !MISSING.has(error.provider?.status)) return false;
     // A server that names no end may still write them, until the time of the batch is up.

@@ -26,7 +26,10 @@ describe.each(FORMS)('the end mark %s', (words, mark, form) => {
     expect(isCutShort(`data:${mark}${lines}`)).toBe(false);
   });
 
-  it.each([words, `data: ${words}`, `data: ${mark}\n\n`, `x\n${mark}`])('does not when the model writes %j', (said) => {
-    expect(isCutShort(`data: ${JSON.stringify({ text: said })}\n\n`)).toBe(true);
-  });
+  it.each([words, `data: ${words}`, `data: ${mark}\n\n`, `x\n${mark}`])(
+    'does not end a stream when the model writes %j',
+    (said) => {
+      expect(isCutShort(`data: ${JSON.stringify({ text: said })}\n\n`)).toBe(true);
+    },
+  );
 });
