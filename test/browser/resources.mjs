@@ -138,6 +138,30 @@ export const resources = [
     },
   },
   {
+    title: 'A workspace that is deleted while a form has it chosen can be taken away there',
+    run: async ({ tabs, url, page: address, adminKey, ask }) => {
+      const { id } = await ask('/v1/workspaces', { name: 'Soon deleted', slug: 'soon-deleted' });
+      const page = await logIn(tabs, `${address}/providers`, adminKey);
+      const dialog = page.getByRole('dialog');
+      await page.getByRole('button', { name: 'New reference' }).click();
+      await dialog.getByLabel('Name', { exact: true }).fill('For no one');
+      await dialog.getByLabel('Manager').selectOption('HashiCorp Vault');
+      await dialog.getByLabel('Address').fill('http://127.0.0.1:9');
+      await dialog.getByLabel('Token').fill('s.token');
+      await dialog.getByLabel('Secret', { exact: true }).fill('secret/openai');
+      await dialog.getByLabel('Soon deleted').check();
+      await dialog.getByLabel('Search team').check();
+      await fetch(`${url}/v1/workspaces/${id}`, { method: 'DELETE', headers: { 'x-gateway-api-key': adminKey } });
+      const save = dialog.getByRole('button', { name: 'Save and test' });
+      await save.click();
+      await dialog.getByRole('alert').waitFor({ timeout: 5_000 });
+      await dialog.getByLabel(`unknown workspace ${id}`).click({ timeout: 5_000 });
+      await save.click();
+      await dialog.getByRole('button', { name: 'Done' }).waitFor({ timeout: 20_000 });
+      assert.equal((await ask('/v1/secret-references/for-no-one')).allowed_workspaces.length, 1);
+    },
+  },
+  {
     title: 'A model route is made and changed, keeps what its form does not show, and is deleted',
     run: async ({ tabs, page: address, adminKey, ask, providerUrl, call }) => {
       const config = { base_url: providerUrl };

@@ -1,5 +1,7 @@
+import { useState } from 'react';
 import { FieldSet } from '../components/ui/field';
 import { useLogin } from '../lib/login-context';
+import { useNames } from '../lib/names';
 
 interface AllowedWorkspacesProps {
   /** Ids; none: all workspaces. */
@@ -10,6 +12,12 @@ interface AllowedWorkspacesProps {
 /** The workspaces that may use a secret reference. One that a caller of a workspace makes is for that workspace. */
 export function AllowedWorkspaces({ chosen, onChange }: AllowedWorkspacesProps) {
   const { caller } = useLogin();
+  const [before] = useState(chosen);
+  const offered = new Map(caller.workspaces.map(({ id, name }) => [id, name]));
+  // Also one that was deleted meanwhile, or is not among those that the caller names: otherwise it could not be taken away.
+  const others = [...new Set([...before, ...chosen])].filter((id) => !offered.has(id));
+  const nameIds = useNames(others);
+  for (const id of others) offered.set(id, nameIds(id) === id ? `unknown workspace ${id}` : nameIds(id));
   if (caller.workspace_id !== null) return null;
   return (
     <FieldSet
@@ -18,7 +26,7 @@ export function AllowedWorkspaces({ chosen, onChange }: AllowedWorkspacesProps) 
       hint={chosen.length === 0 ? 'All of them, as none is chosen.' : 'Only these.'}
     >
       <div className="flex max-h-40 flex-wrap gap-x-4 gap-y-1 overflow-y-auto">
-        {caller.workspaces.map(({ id, name }) => (
+        {[...offered].map(([id, name]) => (
           <label key={id} className="flex min-w-0 items-center gap-2">
             <input
               type="checkbox"
