@@ -9,7 +9,7 @@ import { gzipSync } from 'node:zlib';
 const ROOT = join(dirname(dirname(fileURLToPath(import.meta.url))), 'console');
 const DIST = join(ROOT, 'dist');
 const STAMP = '.built';
-const SOURCES = ['index.html', 'package.json', 'vite.config.ts', '../package-lock.json'];
+const SOURCES = ['index.html', 'package.json', 'vite.config.ts', '../package.json', '../package-lock.json'];
 const SOURCE_FOLDERS = ['src', 'public'];
 const ATTEMPTS = 5;
 

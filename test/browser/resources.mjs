@@ -162,6 +162,13 @@ export const resources = [
     },
   },
   {
+    title: 'The settings say which version runs',
+    run: async ({ tabs, page: address, adminKey }) => {
+      const page = await logIn(tabs, `${address}/settings`, adminKey);
+      await page.getByText(/^Tollgate \d+\.\d+\.\d+/).waitFor({ timeout: 5_000 });
+    },
+  },
+  {
     title: 'A model route is made and changed, keeps what its form does not show, and is deleted',
     run: async ({ tabs, page: address, adminKey, ask, providerUrl, call }) => {
       const config = { base_url: providerUrl };

@@ -1,4 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
+import { version } from '../../../package.json';
 import { listSessionsOptions } from '../api/@tanstack/react-query.gen';
 import { endSession } from '../api/sdk.gen';
 import { Page } from '../components/page';
@@ -125,6 +126,7 @@ function Sessions() {
 function About() {
   return (
     <Card title="About">
+      <p className="px-4 pt-4">Tollgate {version}</p>
       <p className="p-4">
         Everything on these pages comes from the API of this gateway, which is described at{' '}
         <a href="/docs" className="text-accent underline">
