@@ -146,6 +146,20 @@ describe('a call that names a model route', () => {
     }
   });
 
+  it('leads each workspace to the virtual keys that it may use', async () => {
+    const { id: workspace_id } = await gateway.admin.create('/v1/workspaces', { name: 'owner of a target' });
+    const config = { base_url: gateway.provider.url };
+    const owned = { name: 'owned', provider: 'openai-compatible', workspace_id, config };
+    const first = { virtual_key: (await gateway.admin.create('/v1/virtual-keys', owned))['slug'], model: 'first' };
+    const name = await route([first, { virtual_key: slug, model: 'second', order: 1 }]);
+    const alone = await route([first]);
+    const [inside, outside] = [await keyOf({ workspace_id }), await keyOf({ workspace_id: 'default' })];
+    expect((await chat(name, inside)).headers['x-gateway-model']).toBe('first');
+    expect((await chat(name, outside)).headers['x-gateway-model']).toBe('second');
+    expect((await chat(alone, inside)).status).toBe(200);
+    expect(refusalOf(await chat(alone, outside))).toMatchObject({ status: 404, code: 'model_not_found' });
+  });
+
   it('is not told to a key that may not use it', async () => {
     const name = await route([{ virtual_key: slug, model: 'routed' }]);
     for (const [allowed, isTold] of [
