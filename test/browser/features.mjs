@@ -327,6 +327,11 @@ export const features = [
       await row.getByText('ann', { exact: true }).waitFor();
       await page.getByLabel('Enable delete_issue').click();
       await page.getByRole('button', { name: 'Call delete_issue', disabled: true }).waitFor();
+
+      await page.goto(`${address}/calls`);
+      await page.getByRole('button', { name: /^Show/ }).first().click();
+      await form.getByText('delete_issue', { exact: true }).waitFor({ timeout: 5_000 });
+      await form.getByText('tool failed', { exact: true }).waitFor({ timeout: 5_000 });
     },
   },
   {

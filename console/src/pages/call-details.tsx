@@ -5,11 +5,13 @@ import { useLogin } from '../lib/login-context';
 import { useNames } from '../lib/names';
 import { providerName } from '../lib/providers';
 import { CallBodies } from './call-bodies';
+import { OUTCOMES, useToolCall } from './mcp-outcome';
 
 /** All that the log keeps of a call. */
 export function CallDetails({ call, onClose }: { readonly call: RequestLog; readonly onClose: () => void }) {
   const nameIds = useNames([call.actor_id, call.workspace_id ?? '']);
   const { may } = useLogin();
+  const toolCall = useToolCall(call);
   const metadata = Object.entries(call.metadata).map(([name, value]) => `${name}=${value}`);
   const facts: readonly (readonly [string, string | null])[] = [
     ['Ended', dateTime(call.created_at)],
@@ -24,6 +26,8 @@ export function CallDetails({ call, onClose }: { readonly call: RequestLog; read
     ['Provider', call.provider === null ? null : providerName(call.provider)],
     ['MCP server', call.mcp_server],
     ['MCP method', call.mcp_method],
+    ['Tool', toolCall?.tool ?? null],
+    ['Outcome', toolCall === undefined ? null : OUTCOMES[toolCall.outcome][1]],
     ['Tokens', shown(call.tokens, whole)],
     ['Cost', shown(call.cost, dollars)],
     ['Time taken', inMs(call.duration_ms)],

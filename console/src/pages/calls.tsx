@@ -90,9 +90,9 @@ const COLUMNS: readonly Column<RequestLog>[] = [
   },
   {
     title: 'Status',
-    cell: ({ status, error_code }) => (
+    cell: ({ status, error_code, mcp_method }) => (
       <>
-        <Badge tone={toneOf(status)}>{status}</Badge>
+        <Badge tone={toneOf(status, mcp_method)}>{status}</Badge>
         {error_code !== null && (
           <p className="mt-0.5 text-xs text-muted">
             <ErrorCode code={error_code} />
@@ -127,7 +127,9 @@ function detailsColumn(onShow: (call: RequestLog) => void): Column<RequestLog> {
   };
 }
 
-function toneOf(status: number): Tone {
+/** A tool that fails has the status 200: its outcome is among the details. */
+function toneOf(status: number, mcpMethod: string | null): Tone {
   if (status >= 500) return 'bad';
-  return status >= 400 ? 'warn' : 'good';
+  if (status >= 400) return 'warn';
+  return mcpMethod === 'tools/call' ? 'plain' : 'good';
 }

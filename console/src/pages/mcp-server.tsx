@@ -9,7 +9,7 @@ import { ErrorNote, Loading } from '../components/states';
 import { ListChoice } from '../components/list-tools';
 import { Id } from '../components/id';
 import { type Column, Table } from '../components/table';
-import { Badge, type Tone } from '../components/ui/badge';
+import { Badge } from '../components/ui/badge';
 import { Button } from '../components/ui/button';
 import { Card } from '../components/ui/card';
 import { dateTime, fromNow } from '../lib/format';
@@ -17,18 +17,12 @@ import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
 import { DeleteMcpServer } from './delete-mcp-server';
 import { HeadersPreview } from './headers-preview';
+import { OUTCOMES } from './mcp-outcome';
 import { McpServerForm } from './mcp-server-form';
 import { McpTools } from './mcp-tools';
 
 const REFRESH_MS = 5_000;
 
-const OUTCOMES: Readonly<Record<McpCall['outcome'], readonly [Tone, string]>> = {
-  ok: ['good', 'ok'],
-  tool_error: ['bad', 'tool failed'],
-  rpc_error: ['bad', 'server refused'],
-  gateway_error: ['warn', 'gateway refused'],
-  unknown: ['plain', 'answer not seen'],
-};
 const CHOICES = {
   '': 'All outcomes',
   ...Object.fromEntries(Object.entries(OUTCOMES).map(([key, [, words]]) => [key, words])),

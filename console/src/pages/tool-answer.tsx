@@ -1,13 +1,8 @@
 import type { McpToolCall } from '../api/types.gen';
 import { Code } from '../components/code';
-import { Badge, type Tone } from '../components/ui/badge';
+import { Badge } from '../components/ui/badge';
 import { whole } from '../lib/format';
-
-const OUTCOMES: Readonly<Record<McpToolCall['outcome'], readonly [Tone, string]>> = {
-  ok: ['good', 'ok'],
-  tool_error: ['bad', 'tool failed'],
-  rpc_error: ['bad', 'server refused'],
-};
+import { OUTCOMES } from './mcp-outcome';
 
 /** What a tool returned: its texts as they are, everything else as JSON. */
 export function ToolAnswer({ answer, traceId }: { readonly answer: McpToolCall; readonly traceId: string | null }) {
