@@ -60,11 +60,13 @@ export const lists = [
         await ask('/v1/workspaces', { name, slug: name });
       }
       const page = await logIn(tabs, `${address}/limits/of-old-keys`, adminKey);
+      const group = 'API key: first old key · workspace: zz old workspace';
+      const cell = page.getByRole('cell', { name: group, exact: true });
+      await cell.waitFor({ timeout: 5_000 });
       const lookups = [];
       page.on('request', (request) => request.url().includes('ids=') && lookups.push(new URL(request.url()).pathname));
       await page.reload();
-      const group = 'API key: first old key · workspace: zz old workspace';
-      await page.getByRole('cell', { name: group, exact: true }).waitFor({ timeout: 5_000 });
+      await cell.waitFor({ timeout: 5_000 });
       await page.getByRole('button', { name: `Reset ${group}` }).waitFor();
       await page.getByRole('cell', { name: /^API key: second old key/ }).waitFor();
       assert.deepEqual([lookups.length, new Set(lookups).size], [2, 2], lookups.join(' '));
