@@ -1,6 +1,7 @@
 // A tool that is not what it was is noticed, and held back where its server is pinned.
+import type { ServerResponse } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
-import type { JsonObject } from '../src/common/json/read.js';
+import { type JsonObject, readArray, readObject } from '../src/common/json/read.js';
 import { HeldTools } from '../src/mcp/inspection/held-tools.js';
 import { ToolListWatch } from '../src/mcp/inspection/tool-list-watch.js';
 import { connectClient } from './support/mcp-client.js';
@@ -37,6 +38,36 @@ async function listed(slug: string, tools: readonly object[]): Promise<readonly 
 async function shown(slug: string, tools: readonly object[]): Promise<void> {
   mcp.raw.answerWith(json({ jsonrpc: '2.0', id: 1, result: { tools } }));
   expect((await mcp.call(`/${slug}/mcp`, LIST)).status).toBe(200);
+}
+
+/** The same by a session of the older transport, whose answers come on its stream. */
+async function listedOnStream(slug: string, tools: readonly object[]): Promise<readonly string[]> {
+  let stream: ServerResponse | undefined;
+  const say = (message: object): void => void stream?.write(`event: message\ndata: ${JSON.stringify(message)}\n\n`);
+  mcp.raw.answerWith((request, response) => {
+    if (request.method === 'GET') {
+      stream = response.writeHead(200, { 'content-type': 'text/event-stream' });
+      stream.write('event: endpoint\ndata: /message?sessionId=7\n\n');
+      return;
+    }
+    response.writeHead(202).end('Accepted');
+    // Of another request, which asked for no list.
+    say({ jsonrpc: '2.0', id: 9, result: { tools: [{ name: 'printed' }] } });
+    say({ jsonrpc: '2.0', id: 1, result: { tools } });
+  });
+  const opened = await fetch(`${mcp.gateway.url}/${slug}/sse`, { headers: { 'x-gateway-api-key': ADMIN_KEY } });
+  const reader = opened.body?.getReader();
+  let text = '';
+  const until = async (part: RegExp): Promise<string> => {
+    while (!part.test(text)) text += Buffer.from((await reader?.read())?.value ?? '').toString();
+    return part.exec(text)?.[1] ?? '';
+  };
+  expect((await mcp.call(await until(/data: (\S+)/), LIST)).status).toBe(202);
+  const list = await until(/data: (\{[^\n]*"id":1,.*\})\n/);
+  await reader?.cancel();
+  await mcp.gateway.app.get(ToolListWatch, { strict: false }).flush();
+  const { result } = JSON.parse(list);
+  return readArray(result.tools, 'tools').map((tool) => String(readObject(tool, 'tool')['name']));
 }
 
 async function calls(slug: string, name: string): Promise<boolean> {
@@ -102,6 +133,24 @@ describe('a changed tool', () => {
     await listed(slug, [SEARCH]);
     await listed(slug, [tool]);
     expect(await eventsOf(slug)).toHaveLength(events);
+  });
+
+  it('is noticed on the stream of the older transport, before any test', async () => {
+    const slug = await mcp.register({ transport: 'sse' });
+    await listedOnStream(slug, [SEARCH, CREATE]);
+    expect(await toolOf(slug, 'search')).toMatchObject({ description: 'Finds', changed_at: null });
+    expect(await listedOnStream(slug, [CHANGED, CREATE])).toEqual(['search', 'create']);
+    expect(await toolOf(slug, 'search')).toMatchObject({ changed_at: expect.any(Number), held: false });
+    expect(await eventsOf(slug)).toMatchObject([{ tools: [{ name: 'search', change: 'changed', held: false }] }]);
+    // A list that was not asked for does not count.
+    expect(await toolOf(slug, 'printed')).toEqual({});
+  });
+
+  it('is held back on the stream of the older transport, before any test', async () => {
+    const slug = await mcp.register({ transport: 'sse', pin: true });
+    await listedOnStream(slug, [SEARCH, CREATE]);
+    expect(await listedOnStream(slug, [CHANGED, CREATE])).toEqual(['create']);
+    expect(await toolOf(slug, 'search')).toMatchObject({ changed_at: expect.any(Number), held: true });
   });
 
   it('is reported at most every ten minutes', async () => {

@@ -11,6 +11,7 @@ import { contextOf } from '../../telemetry/request-context.js';
 import type { CallOutcome } from '../../telemetry/tracing.js';
 import { callInfoOf, McpCallLog, noteMethod } from '../calls/mcp-call-log.js';
 import { ReportedOutcome } from '../inspection/reported-outcome.js';
+import { ToolListWatch } from '../inspection/tool-list-watch.js';
 import { pathOf } from '../legacy/message-endpoint.js';
 import { SessionAnswers } from '../legacy/session-answers.js';
 import { DEFAULT_FIRST_BYTE_MS } from './mcp-forwarder.js';
@@ -26,6 +27,7 @@ export class McpCallInterceptor implements NestInterceptor<McpOutcome, McpOutcom
     private readonly calls: McpCallLog,
     private readonly metrics: Metrics,
     private readonly sessions: SessionAnswers,
+    private readonly lists: ToolListWatch,
     @Inject(LOGGER) private readonly logger: Pick<Logger, 'error'>,
   ) {}
 
@@ -79,7 +81,8 @@ export class McpCallInterceptor implements NestInterceptor<McpOutcome, McpOutcom
     const outcome = ReportedOutcome.of(message?.inspected);
     if (outcome === undefined) return;
     const waitMs = server.timeouts.first_byte_ms ?? DEFAULT_FIRST_BYTE_MS;
-    call.expectedAnswer = this.sessions.expect(callerKey, pathOf(url), outcome, waitMs);
+    const list = this.lists.watchSession(server, message?.inspected);
+    call.expectedAnswer = this.sessions.expect(callerKey, pathOf(url), outcome, waitMs, list);
     call.answer = call.expectedAnswer?.outcome;
   }
 

@@ -61,9 +61,17 @@ export class ToolListWatch implements BeforeApplicationShutdown {
 
   /** Call it with the head of an answer. Undefined for an answer that is not read. */
   watch(server: Watched, request: InspectedBody | undefined, head: UpstreamHead): BodyWatcher | undefined {
+    return isReadable(head) ? this.gather(server, request, isEventStream(head)) : undefined;
+  }
+
+  /** The same on the older transport, where answers come on the stream of the session. Call it before the request is sent. */
+  watchSession(server: Watched, request: InspectedBody | undefined): BodyWatcher | undefined {
+    return this.gather(server, request, true);
+  }
+
+  private gather(server: Watched, request: InspectedBody | undefined, isStream: boolean): BodyWatcher | undefined {
     const ids = idsOf(request);
-    if (ids.size === 0 || !isReadable(head) || !this.mayLook(server.id)) return undefined;
-    const isStream = isEventStream(head);
+    if (ids.size === 0 || !this.mayLook(server.id)) return undefined;
     const { id, organisationId, acceptedTools } = server;
     return new AnswerGatherer(MAX_LIST_BYTES, this.held, (body) => {
       this.waiting.push({ server: { id, organisationId, acceptedTools }, isEventStream: isStream, body, ids });

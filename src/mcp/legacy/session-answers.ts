@@ -24,9 +24,16 @@ export class SessionAnswers {
    * Call before the message is sent: the answer may come first. Undefined when the stream is not here, or has too many calls.
    * @param path the server's own address for messages of the session
    * @param waitMs the longest time that the answer may take
+   * @param watcher sees what comes on the stream until the call is over
    */
-  expect(callerKey: string, path: string, outcome: ReportedOutcome, waitMs: number): ExpectedAnswer | undefined {
-    return this.streams.get(keyOf(callerKey, path))?.expect(outcome, waitMs);
+  expect(
+    callerKey: string,
+    path: string,
+    outcome: ReportedOutcome,
+    waitMs: number,
+    watcher?: BodyWatcher,
+  ): ExpectedAnswer | undefined {
+    return this.streams.get(keyOf(callerKey, path))?.expect(outcome, waitMs, watcher);
   }
 }
 
@@ -34,6 +41,7 @@ export class SessionAnswers {
 export class SessionStream implements BodyWatcher {
   private readonly answers = new StreamedAnswers((found) => this.note(found));
   private readonly expected = new Set<ExpectedAnswer>();
+  private readonly watchers = new Set<BodyWatcher>();
   private key: string | undefined = undefined;
 
   constructor(
@@ -48,6 +56,7 @@ export class SessionStream implements BodyWatcher {
   }
 
   push(chunk: Buffer): void {
+    for (const watcher of this.watchers) watcher.push(chunk);
     this.answers.push(chunk);
   }
 
@@ -56,10 +65,16 @@ export class SessionStream implements BodyWatcher {
     for (const answer of this.expected) answer.finish();
   }
 
-  expect(outcome: ReportedOutcome, waitMs: number): ExpectedAnswer | undefined {
+  expect(outcome: ReportedOutcome, waitMs: number, watcher?: BodyWatcher): ExpectedAnswer | undefined {
     if (this.expected.size >= MAX_EXPECTED) return undefined;
-    const answer = new ExpectedAnswer(outcome, waitMs, () => this.expected.delete(answer));
+    const answer = new ExpectedAnswer(outcome, waitMs, () => {
+      this.expected.delete(answer);
+      if (watcher === undefined) return;
+      this.watchers.delete(watcher);
+      watcher.end();
+    });
     this.expected.add(answer);
+    if (watcher !== undefined) this.watchers.add(watcher);
     return answer;
   }
 
