@@ -166,7 +166,7 @@ export const ERROR_CODES = {
     type: 'usage_limit_error',
     source: 'gateway',
     message: 'The model has no price, so a limit on costs cannot be enforced.',
-    when: 'A cost policy applies to the call, and the model has no price. The message has the request that sets one. With `USAGE_UNPRICED=allow` such calls are sent, at no cost.',
+    when: 'A cost policy applies to the call, and the model has no price for a unit of it. The message has the request that sets it. With `USAGE_UNPRICED=allow` such calls are sent, at no cost.',
   },
   payload_too_large: {
     status: 413,
