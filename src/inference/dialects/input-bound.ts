@@ -5,6 +5,16 @@ const FRAME_TOKENS = 64;
 /** What a model reads about tools, beside their definitions. */
 const TOOLS_TOKENS = 1_500;
 
+/** What bounds the input of a request. */
+export interface BoundedInput {
+  /** Tokens at most; undefined: there is no bound. */
+  readonly bound: number | undefined;
+  /** The field that asks for work without a bound. */
+  readonly unbounded: string | undefined;
+  /** The member by which the provider adds input that it keeps. */
+  readonly kept: string | undefined;
+}
+
 /** What a request says about the size of its input. */
 export interface InputFacts {
   readonly images: number;

@@ -1,6 +1,6 @@
 import { type JsonField, walkFields } from '../../common/json/fields.js';
 import type { ModelFacts } from '../../usage/models/model-facts.js';
-import { inputBound } from './input-bound.js';
+import { type BoundedInput, inputBound } from './input-bound.js';
 
 /** The dearest of OpenAI's models takes 48,169 tokens for the largest image (guide to images and vision, gpt-4o-mini). */
 const IMAGE_TOKENS = 50_000;
@@ -54,22 +54,13 @@ export interface BoundMembers {
   readonly unseen: ReadonlySet<string>;
 }
 
-export interface OpenaiInput {
-  /** Tokens at most; undefined: there is no bound. */
-  readonly bound: number | undefined;
-  /** The member that asks for work without a bound. */
-  readonly unbounded: string | undefined;
-  /** The member by which the provider adds input that it keeps. */
-  readonly kept: string | undefined;
-}
-
 /** Reads what bounds the input of a request in the forms of OpenAI's API. */
 export function readOpenaiInput(
   json: Buffer,
   { unbounded: unboundedMembers, unseen }: BoundMembers,
   knownModel: ModelFacts | undefined,
   savedTokens?: number,
-): OpenaiInput {
+): BoundedInput {
   let named = 0;
   let taken = 0;
   let imageBytes = 0;

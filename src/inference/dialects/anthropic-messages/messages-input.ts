@@ -1,6 +1,6 @@
 import { type JsonField, walkFields } from '../../../common/json/fields.js';
 import type { ModelFacts } from '../../../usage/models/model-facts.js';
-import { inputBound, type InputFacts } from '../input-bound.js';
+import { type BoundedInput, inputBound, type InputFacts } from '../input-bound.js';
 
 /** The largest image of the model that reads the finest is 4,784 tokens (guide to vision). */
 const IMAGE_TOKENS = 5_000;
@@ -14,13 +14,7 @@ const CONVERSATION: ReadonlySet<string> = new Set(['messages', 'system']);
 /** The fields of the source of an image that is in the body. */
 const SOURCE: ReadonlySet<string> = new Set(['type', 'media_type', 'data']);
 
-export interface MessagesInput {
-  /** Tokens at most; undefined: there is no bound. */
-  readonly bound: number | undefined;
-  /** The field that asks for work without a bound. */
-  readonly unbounded: string | undefined;
-  /** The member by which the provider adds input that it keeps. */
-  readonly kept: string | undefined;
+export interface MessagesInput extends BoundedInput {
   /** Whether the request writes to the cache of the provider. */
   readonly writesCache: boolean;
 }

@@ -1,7 +1,7 @@
 import { type JsonField, walkFields } from '../../../common/json/fields.js';
 import type { ModelFacts } from '../../../usage/models/model-facts.js';
 import { FieldPath } from '../field-path.js';
-import { inputBound } from '../input-bound.js';
+import { type BoundedInput, inputBound } from '../input-bound.js';
 
 /** More than any model of Bedrock takes for its largest image: Claude's finest has 4,784 tokens, Nova's and Pixtral's fewer. */
 const IMAGE_TOKENS = 10_000;
@@ -12,13 +12,7 @@ const MORE_FIELDS = 'additionalmodelrequestfields';
 /** Tools that the caller runs. Any other may add input whose size is not known before. */
 const CALLERS_TOOL = /^(?:custom$|function$|bash_|text_editor_|computer_|memory_)/;
 
-export interface ConverseInput {
-  /** Tokens at most; undefined: there is no bound. */
-  readonly bound: number | undefined;
-  /** The field that asks for work without a bound. */
-  readonly unbounded: string | undefined;
-  /** The member by which the provider adds input that it keeps. */
-  readonly kept: string | undefined;
+export interface ConverseInput extends BoundedInput {
   /** Whether the request writes to a cache. */
   readonly writesCache: boolean;
 }

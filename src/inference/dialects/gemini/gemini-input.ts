@@ -1,7 +1,7 @@
 import { type JsonField, walkFields } from '../../../common/json/fields.js';
 import type { ModelFacts } from '../../../usage/models/model-facts.js';
 import { FieldPath } from '../field-path.js';
-import { inputBound } from '../input-bound.js';
+import { type BoundedInput, inputBound } from '../input-bound.js';
 
 /** More than any of its models takes for an image: those of Gemini 3 take 2,240 at their finest. */
 const IMAGE_TOKENS = 10_000;
@@ -24,17 +24,8 @@ const DEPTH_OF_TOOL = 3;
 /** Of a part of a content in the conversation. */
 const DEPTH_OF_PART = 5;
 
-export interface GeminiInput {
-  /** Tokens at most; undefined: there is no bound. */
-  readonly bound: number | undefined;
-  /** The field that asks for work without a bound. */
-  readonly unbounded: string | undefined;
-  /** The member by which the provider adds input that it keeps. */
-  readonly kept: string | undefined;
-}
-
 /** Reads what bounds the input of a request. Source: https://ai.google.dev/api/generate-content, read 2026-11-28. */
-export function readGeminiInput(json: Buffer, knownModel: ModelFacts | undefined): GeminiInput {
+export function readGeminiInput(json: Buffer, knownModel: ModelFacts | undefined): BoundedInput {
   const path = new FieldPath();
   let images = 0;
   let imageBytes = 0;
