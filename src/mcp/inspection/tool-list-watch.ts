@@ -61,17 +61,18 @@ export class ToolListWatch implements BeforeApplicationShutdown {
 
   /** Call it with the head of an answer. Undefined for an answer that is not read. */
   watch(server: Watched, request: InspectedBody | undefined, head: UpstreamHead): BodyWatcher | undefined {
-    return isReadable(head) ? this.gather(server, request, isEventStream(head)) : undefined;
+    const ids = idsOf(request);
+    return ids.size > 0 && isReadable(head) ? this.gather(server, ids, isEventStream(head)) : undefined;
   }
 
   /** The same on the older transport, where answers come on the stream of the session. Call it before the request is sent. */
   watchSession(server: Watched, request: InspectedBody | undefined): BodyWatcher | undefined {
-    return this.gather(server, request, true);
+    const ids = idsOf(request);
+    return ids.size > 0 ? this.gather(server, ids, true) : undefined;
   }
 
-  private gather(server: Watched, request: InspectedBody | undefined, isStream: boolean): BodyWatcher | undefined {
-    const ids = idsOf(request);
-    if (ids.size === 0 || !this.mayLook(server.id)) return undefined;
+  private gather(server: Watched, ids: ReadonlySet<RpcId>, isStream: boolean): BodyWatcher | undefined {
+    if (!this.mayLook(server.id)) return undefined;
     const { id, organisationId, acceptedTools } = server;
     return new AnswerGatherer(MAX_LIST_BYTES, this.held, (body) => {
       this.waiting.push({ server: { id, organisationId, acceptedTools }, isEventStream: isStream, body, ids });
