@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Client } from 'pg';
 import { Column, Entity, type MigrationInterface, PrimaryColumn, type QueryRunner } from 'typeorm';
 import { MIGRATIONS } from '../migrations/migrations.js';
@@ -18,8 +18,8 @@ class ForgottenThing {
   readonly size!: number;
 }
 
-class AddNote1795219299998 implements MigrationInterface {
-  readonly name = 'AddNote1795219299998';
+class AddNote1795999999998 implements MigrationInterface {
+  readonly name = 'AddNote1795999999998';
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query('ALTER TABLE "usage_policies" ADD "note" text');
@@ -28,8 +28,8 @@ class AddNote1795219299998 implements MigrationInterface {
   async down(): Promise<void> {}
 }
 
-class Lost1795219299999 implements MigrationInterface {
-  readonly name = 'Lost1795219299999';
+class Lost1795999999999 implements MigrationInterface {
+  readonly name = 'Lost1795999999999';
 
   async up(runner: QueryRunner): Promise<void> {
     await runner.query('ALTER TABLE "lost" ADD "size" integer');
@@ -145,6 +145,33 @@ describe('the migrations', () => {
   });
 });
 
+describe('a database with tables of others', () => {
+  let source: TollgateDataSource;
+
+  beforeEach(async () => {
+    source = await open(await testDatabase());
+    await source.undoLastMigration();
+  });
+  afterEach(async () => {
+    await source.query('DROP TABLE IF EXISTS "orders", "workspaces"');
+    await runMigrations(source);
+    await source.destroy();
+  });
+
+  it('keeps their tables when the tables of Tollgate come and go', async () => {
+    await source.query('CREATE TABLE "orders" ("id" integer)');
+    await runMigrations(source);
+    await source.undoLastMigration();
+    expect(await source.query('SELECT * FROM "orders"')).toEqual([]);
+  });
+
+  it('refuses a table with a name of its own, and makes no other', async () => {
+    await source.query('CREATE TABLE "workspaces" ("id" integer)');
+    await expect(runMigrations(source)).rejects.toThrow('has a table "workspaces" already');
+    expect(await source.query(`SELECT to_regclass('api_keys') AS "table"`)).toEqual([{ table: null }]);
+  });
+});
+
 describe('the functions of the database', () => {
   let source: TollgateDataSource;
 
@@ -255,7 +282,7 @@ onServer('a migration of a table in use (needs DATABASE_URL: the embedded databa
   });
 
   it('waits without blocking queries, reports the wait once and then migrates', async () => {
-    const source = await open(place, ENTITIES, [...MIGRATIONS, AddNote1795219299998]);
+    const source = await open(place, ENTITIES, [...MIGRATIONS, AddNote1795999999998]);
     try {
       const [{ lock_timeout: before }] = await source.query('SHOW lock_timeout');
       let told = 0;
@@ -275,7 +302,7 @@ onServer('a migration of a table in use (needs DATABASE_URL: the embedded databa
   });
 
   it('does not retry a migration that fails for another reason', async () => {
-    const source = await open(place, ENTITIES, [Lost1795219299999]);
+    const source = await open(place, ENTITIES, [Lost1795999999999]);
     try {
       await expect(runMigrations(source)).rejects.toThrow('"lost" does not exist');
     } finally {

@@ -14,6 +14,7 @@ CREATE TABLE "workspaces" (
   "name" varchar(255) NOT NULL,
   "description" varchar(1024),
   "defaults" jsonb NOT NULL DEFAULT '{}',
+  "log_bodies" jsonb,
   "created_at" timestamptz NOT NULL DEFAULT now(),
   "updated_at" timestamptz NOT NULL DEFAULT now(),
   CONSTRAINT "pk_workspaces" PRIMARY KEY ("id"),

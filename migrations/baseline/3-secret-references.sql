@@ -12,6 +12,8 @@ CREATE TABLE "secret_references" (
   "secret_key" varchar(255),
   "secret_version" varchar(64),
   "allow_all_workspaces" boolean NOT NULL DEFAULT true,
+  "allowed_hosts" text array,
+  "allowed_providers" text array,
   "tags" jsonb,
   "revision" integer NOT NULL DEFAULT 1,
   "created_by" varchar(255) NOT NULL,

@@ -1,12 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { randomInt, randomUUID } from 'node:crypto';
-import { UsageRollups1795700100000 } from '../../migrations/1795700100000-usage-rollups.js';
-import { TrainingTokens1795700770000 } from '../../migrations/1795700770000-training-tokens.js';
 import { TestClock } from '../../test/support/test-clock.js';
 import type { TollgateDataSource } from '../database/tollgate-data-source.js';
 import { NO_OBSERVER } from './__fixtures__/no-observer.js';
 import { emptyUsage, openDataSource } from './__fixtures__/postgres-harness.js';
-import { chargeOf, ORGANISATION, reservationOf, settledAs } from './__fixtures__/usage.js';
+import { chargeOf, reservationOf, settledAs } from './__fixtures__/usage.js';
 import { PostgresUsageStore } from './postgres-usage.store.js';
 import { SUM_COLUMNS } from './rollup-columns.js';
 import { rollupDrift } from './rollup-drift.js';
@@ -120,37 +118,6 @@ describe('the sums of the ledger', () => {
     expect(Number(ledger.calls)).toBeGreaterThan(100);
     expect(await sumsIn(1)).toMatchObject(ledger);
     expect(await sumsIn(24)).toEqual(await sumsIn(1));
-  });
-
-  it('are filled from a ledger that was there before them', async () => {
-    const runner = dataSource.createQueryRunner();
-    await runner.startTransaction();
-    try {
-      const migration = new UsageRollups1795700100000();
-      await migration.down(runner);
-      await runner.query(
-        `
-        INSERT INTO usage_events (id, at, organisation_id, api_key_id, endpoint, trace_id, cost_nano, tokens, quantities, source,
-          outcome, bucket_ids, amounts)
-        SELECT gen_random_uuid(), timestamptz '2026-11-20' + n * interval '25 minutes', $1, 'key', 'rerank', 't', n, 2 * n,
-          CASE n % 2 WHEN 0 THEN '{}' ELSE '{"input": 5}' END::jsonb, 'provider', 'answered', '{}', '{}'
-        FROM generate_series(1, 100) AS n`,
-        [ORGANISATION],
-      );
-      await migration.up(runner);
-      // Later ones add units.
-      await new TrainingTokens1795700770000().up(runner);
-      expect(await rollupDrift(runner.manager)).toEqual([]);
-      await runner.query('SELECT usage_fold_rollups(1000)');
-      expect(await rollupDrift(runner.manager)).toEqual([]);
-      const [sums] = await runner.query(
-        'SELECT sum(calls) AS calls, sum(q_input) AS input FROM usage_rollups WHERE hours = 24',
-      );
-      expect(sums).toEqual({ calls: '100', input: '250' });
-    } finally {
-      await runner.rollbackTransaction();
-      await runner.release();
-    }
   });
 
   it('keep what they counted when a month of the ledger is dropped', async () => {

@@ -1,13 +1,54 @@
+-- One row for each call: who called what, how it ended, and how long it took. No bodies.
+CREATE TABLE "request_logs" (
+  "id" uuid NOT NULL,
+  "created_at" timestamptz NOT NULL,
+  "organisation_id" uuid NOT NULL,
+  "workspace_id" uuid,
+  "actor_type" varchar(32) NOT NULL,
+  "actor_id" varchar(255) NOT NULL,
+  "user_id" varchar(255),
+  "session" varchar(255),
+  "method" varchar(16) NOT NULL,
+  "route" varchar(255) NOT NULL,
+  "virtual_key" varchar(255),
+  "provider" varchar(64),
+  "model_requested" varchar(255),
+  "model" varchar(255),
+  "mcp_server" varchar(255),
+  "mcp_method" varchar(128),
+  "status" smallint NOT NULL,
+  "error_code" varchar(64),
+  "tokens" bigint,
+  "cost_nano" bigint,
+  "duration_ms" integer NOT NULL,
+  "upstream_ms" integer,
+  "first_token_ms" integer,
+  "upstream_attempts" integer,
+  "trace_id" varchar(128) NOT NULL,
+  "metadata" jsonb NOT NULL,
+  "bodies_until" timestamptz,
+  CONSTRAINT "pk_request_logs" PRIMARY KEY ("id")
+);
+CREATE INDEX "ix_request_logs_organisation" ON "request_logs" ("organisation_id", "created_at", "id");
+CREATE INDEX "ix_request_logs_workspace" ON "request_logs" ("organisation_id", "workspace_id", "created_at", "id");
+CREATE INDEX "ix_request_logs_trace" ON "request_logs" ("organisation_id", "trace_id");
+CREATE INDEX "ix_request_logs_created_at" ON "request_logs" ("created_at");
+
 CREATE TABLE "audit_log_entries" (
   "id" uuid NOT NULL DEFAULT gen_random_uuid(),
   "organisation_id" uuid NOT NULL,
   "workspace_id" uuid,
   "actor_type" varchar(32) NOT NULL,
   "actor_id" varchar(255) NOT NULL,
+  "actor_name" varchar(255),
+  "user" jsonb,
+  "client_address" varchar(64),
   "action" varchar(64) NOT NULL,
   "resource_type" varchar(64) NOT NULL,
   "resource_id" uuid NOT NULL,
+  "resource_name" varchar(2048),
   "changed_fields" text array NOT NULL DEFAULT '{}',
+  "changes" jsonb NOT NULL DEFAULT '{}',
   "trace_id" varchar(128),
   "created_at" timestamptz NOT NULL DEFAULT now(),
   CONSTRAINT "pk_audit_log_entries" PRIMARY KEY ("id")
@@ -19,6 +60,7 @@ CREATE TABLE "webhook_endpoints" (
   "organisation_id" uuid NOT NULL,
   "workspace_id" uuid,
   "url" varchar(2048) NOT NULL,
+  "format" varchar(16) NOT NULL DEFAULT 'standard',
   "events" text array NOT NULL,
   "description" varchar(1024),
   "sealed_secret" text NOT NULL,

@@ -4,6 +4,7 @@ CREATE TABLE "usage_policies" (
   "organisation_id" uuid NOT NULL,
   "workspace_id" uuid,
   "active_workspace_id" uuid,
+  "slug" varchar(255) NOT NULL,
   "name" varchar(255),
   "description" varchar(1024),
   "conditions" jsonb NOT NULL,
@@ -13,6 +14,7 @@ CREATE TABLE "usage_policies" (
   "alert_threshold" numeric,
   "periodic_reset" varchar(16),
   "enforcement" varchar(16) NOT NULL DEFAULT 'strict',
+  "unbounded" varchar(16) NOT NULL DEFAULT 'refuse',
   "status" varchar(16) NOT NULL DEFAULT 'active',
   "created_at" timestamptz NOT NULL DEFAULT now(),
   "updated_at" timestamptz NOT NULL DEFAULT now(),
@@ -23,6 +25,10 @@ CREATE TABLE "usage_policies" (
     "active_workspace_id" IS NOT DISTINCT FROM CASE WHEN "status" = 'active' THEN "workspace_id" END
   )
 );
+CREATE UNIQUE INDEX "uq_usage_policies_workspace_slug" ON "usage_policies" ("organisation_id", "workspace_id", "slug")
+WHERE "workspace_id" IS NOT NULL AND "status" = 'active';
+CREATE UNIQUE INDEX "uq_usage_policies_organisation_slug" ON "usage_policies" ("organisation_id", "slug")
+WHERE "workspace_id" IS NULL AND "status" = 'active';
 CREATE INDEX "ix_usage_policies_tenant" ON "usage_policies" ("organisation_id", "status");
 
 CREATE TABLE "prices" (

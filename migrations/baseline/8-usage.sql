@@ -97,6 +97,7 @@ CREATE INDEX "ix_usage_events_organisation" ON "usage_events" ("organisation_id"
 
 -- Takes the rows that fall into no month's partition.
 CREATE TABLE "usage_events_other" PARTITION OF "usage_events" DEFAULT;
+
 CREATE TABLE "usage_adjustments" (
   "id" uuid NOT NULL DEFAULT gen_random_uuid(),
   "bucket_id" uuid NOT NULL,
