@@ -3,7 +3,7 @@ import { invalidField } from '../../common/errors/gateway.error.js';
 import { AZURE_RERANK_PATH, azureDeploymentName } from '../../upstream/providers/azure-ai.provider.js';
 import { estimateCohere } from '../billing/estimates.js';
 import type { RemoteRerankProvider } from '../rerank.types.js';
-import { fromCohereAnswer, toCohereBody } from './cohere-v2.js';
+import { fromCohereAnswer, toCohereBody } from './cohere.provider.js';
 
 export const azureAiRerank: RemoteRerankProvider = {
   kind: 'remote',
