@@ -13,6 +13,7 @@ import chromiumPackage from '@sparticuz/chromium';
 import { chromium } from 'playwright-core';
 import { attacks } from './attacks.mjs';
 import { features } from './features.mjs';
+import { figures } from './figures.mjs';
 import { foreignPages } from './foreign-pages.mjs';
 import { forms } from './forms.mjs';
 import { guide } from './guide.mjs';
@@ -65,6 +66,7 @@ try {
     ...stories,
     ...loginCases,
     ...features,
+    ...figures,
     ...foreignPages,
     ...resources,
     ...forms,

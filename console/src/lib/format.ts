@@ -80,3 +80,11 @@ export function dayOf(seconds: number | null): string {
 export function endOfDay(date: string): number {
   return Date.parse(`${date}T23:59:59Z`) / 1_000;
 }
+
+/** A length of time as clocks of kitchens show it, for example `29:05` or `1:00:00`. @param seconds not below 0: that is 0 */
+export function clock(seconds: number): string {
+  const left = Math.max(0, Math.ceil(seconds));
+  const parts = [Math.floor(left / 3_600), Math.floor(left / 60) % 60, left % 60];
+  const [first = 0, ...rest] = parts[0] === 0 ? parts.slice(1) : parts;
+  return [first, ...rest.map((part) => String(part).padStart(2, '0'))].join(':');
+}

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import type { OverviewAttention } from '../api/types.gen';
 import { Badge, type Tone } from '../components/ui/badge';
 import { Card } from '../components/ui/card';
+import { useTicking } from '../components/when';
 import { fromNow, percent } from '../lib/format';
 import { groupInWords } from '../lib/limit-words';
 import { useNames } from '../lib/names';
@@ -75,7 +76,7 @@ export function Attention({ items }: { readonly items: readonly OverviewAttentio
                 <Link to={to} search={{ search: item.name }} className="font-medium wrap-anywhere hover:underline">
                   {item.name}
                 </Link>{' '}
-                <span className="text-xs wrap-anywhere text-muted">{about(item, nameIds)}</span>
+                <About words={() => about(item, nameIds)} />
               </span>
             </li>
           );
@@ -83,4 +84,8 @@ export function Attention({ items }: { readonly items: readonly OverviewAttentio
       </ul>
     </Card>
   );
+}
+
+function About({ words }: { readonly words: () => string }) {
+  return <span className="text-xs wrap-anywhere text-muted">{useTicking(words)}</span>;
 }

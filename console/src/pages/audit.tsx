@@ -7,7 +7,8 @@ import { type Column, Table } from '../components/table';
 import { Button } from '../components/ui/button';
 import { Card } from '../components/ui/card';
 import { Dialog } from '../components/ui/dialog';
-import { dateTime, fromNow } from '../lib/format';
+import { When } from '../components/when';
+import { dateTime } from '../lib/format';
 import { useListSearch } from '../lib/list-search';
 import { useNames } from '../lib/names';
 
@@ -43,7 +44,7 @@ function columns(onShow: (entry: AuditLogEntry) => void): readonly Column<AuditL
     {
       title: 'Time',
       kind: 'short',
-      cell: ({ created_at }) => <span title={dateTime(created_at)}>{fromNow(created_at)}</span>,
+      cell: ({ created_at }) => <When at={created_at} />,
     },
     { title: 'Action', kind: 'short', cell: ({ action }) => <span className="font-mono text-xs">{action}</span> },
     {

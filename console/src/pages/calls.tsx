@@ -9,7 +9,8 @@ import { type Column, Table } from '../components/table';
 import { Badge, type Tone } from '../components/ui/badge';
 import { Button } from '../components/ui/button';
 import { Card } from '../components/ui/card';
-import { dateTime, dollars, fromNow, whole } from '../lib/format';
+import { When } from '../components/when';
+import { dollars, whole } from '../lib/format';
 import { useListSearch } from '../lib/list-search';
 import { CallDetails } from './call-details';
 
@@ -66,7 +67,7 @@ const COLUMNS: readonly Column<RequestLog>[] = [
   {
     title: 'Time',
     kind: 'short',
-    cell: ({ created_at }) => <span title={dateTime(created_at)}>{fromNow(created_at)}</span>,
+    cell: ({ created_at }) => <When at={created_at} />,
   },
   {
     title: 'Call',

@@ -3,7 +3,7 @@ import { listApiKeysOptions, listMcpServerCallsOptions } from '../api/@tanstack/
 import { deleteMcpServer } from '../api/sdk.gen';
 import type { ApiKey, McpServer } from '../api/types.gen';
 import { Confirm } from '../components/confirm';
-import { fromNow } from '../lib/format';
+import { When } from '../components/when';
 import { useLogin } from '../lib/login-context';
 
 interface DeleteMcpServerProps {
@@ -30,7 +30,11 @@ export function DeleteMcpServer({ server, onClose, onDeleted }: DeleteMcpServerP
         Clients that use {server.mcp_url} get an error. Its headers, tools and switches are removed here; the server
         itself goes on.
       </p>
-      {last !== undefined && <p>It was last called {fromNow(last.created_at)}.</p>}
+      {last !== undefined && (
+        <p>
+          It was last called <When at={last.created_at} />.
+        </p>
+      )}
       {bound.length > 0 && (
         <p className="wrap-anywhere">Keys that name it: {bound.map(({ name }) => name).join(', ')}.</p>
       )}

@@ -13,6 +13,8 @@ import { Badge } from '../components/ui/badge';
 import { Button } from '../components/ui/button';
 import { Card } from '../components/ui/card';
 import { Dialog } from '../components/ui/dialog';
+import { Field, Select } from '../components/ui/field';
+import { Countdown, When } from '../components/when';
 import { dateTime, fromNow } from '../lib/format';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
@@ -104,13 +106,13 @@ function columns({ mayRotate, mayDelete, onAct, caller }: Shown): readonly Colum
     {
       title: 'Last used',
       kind: 'short',
-      cell: ({ last_used_at }) => <span title={dateTime(last_used_at)}>{fromNow(last_used_at)}</span>,
+      cell: ({ last_used_at }) => <When at={last_used_at} />,
     },
     {
       title: 'Ends',
       kind: 'short',
       isExtra: true,
-      cell: ({ expires_at }) => <span title={dateTime(expires_at)}>{fromNow(expires_at)}</span>,
+      cell: ({ expires_at }) => <When at={expires_at} />,
     },
     {
       title: 'State',
@@ -132,14 +134,24 @@ function columns({ mayRotate, mayDelete, onAct, caller }: Shown): readonly Colum
   ];
 }
 
+/** When the old secret ends: seconds after the rotation, and in words. */
+const TRANSITIONS = { '1800': 'in 30 minutes', '86400': 'in a day', '604800': 'in 7 days', '0': 'at once' };
+
 function Rotate({ apiKey, onClose }: { readonly apiKey: ApiKey; readonly onClose: () => void }) {
+  const [transition, setTransition] = useState('1800');
   const rotated = useMutation({
-    mutationFn: async () => (await rotateApiKey({ path: { id: apiKey.id }, body: {}, throwOnError: true })).data,
+    mutationFn: async () => {
+      const body = { transition_seconds: Number(transition) };
+      return (await rotateApiKey({ path: { id: apiKey.id }, body, throwOnError: true })).data;
+    },
   });
   if (rotated.isSuccess) {
     return (
       <Dialog title={`New secret of ${apiKey.name}`} onClose={onClose}>
-        <p>The old secret works until {dateTime(rotated.data.previous_valid_until)}.</p>
+        <p>
+          The old secret ends in <Countdown until={rotated.data.previous_valid_until} />, at{' '}
+          {dateTime(rotated.data.previous_valid_until)}.
+        </p>
         <KeySnippets apiKey={rotated.data.key} scopes={apiKey.scopes} />
       </Dialog>
     );
@@ -152,7 +164,18 @@ function Rotate({ apiKey, onClose }: { readonly apiKey: ApiKey; readonly onClose
       onClose={onClose}
       onDone={() => undefined}
     >
-      <p>The key gets a new secret. Programs that use the old one have half an hour to change.</p>
+      <p>The key gets a new secret. Programs that still use the old one are refused once it ends.</p>
+      <Field label="The old secret ends">
+        {(tie) => (
+          <Select {...tie} value={transition} onChange={({ target }) => setTransition(target.value)}>
+            {Object.entries(TRANSITIONS).map(([seconds, words]) => (
+              <option key={seconds} value={seconds}>
+                {words}
+              </option>
+            ))}
+          </Select>
+        )}
+      </Field>
     </Confirm>
   );
 }

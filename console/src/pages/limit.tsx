@@ -13,7 +13,8 @@ import { Badge } from '../components/ui/badge';
 import { Button } from '../components/ui/button';
 import { Card } from '../components/ui/card';
 import { Meter } from '../components/ui/meter';
-import { amount, dateTime, fromNow, quantity } from '../lib/format';
+import { When } from '../components/when';
+import { amount, quantity } from '../lib/format';
 import { conditionsInWords, groupInWords } from '../lib/limit-words';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
@@ -172,7 +173,7 @@ function columns(
       title: 'Resets',
       kind: 'short',
       isExtra: true,
-      cell: ({ next_reset_at }) => <span title={dateTime(next_reset_at)}>{fromNow(next_reset_at)}</span>,
+      cell: ({ next_reset_at }) => <When at={next_reset_at} />,
     },
     ...(onReset === undefined
       ? []

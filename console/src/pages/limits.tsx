@@ -11,7 +11,8 @@ import { Badge } from '../components/ui/badge';
 import { Button } from '../components/ui/button';
 import { Card } from '../components/ui/card';
 import { Meter } from '../components/ui/meter';
-import { amount, dateTime, fromNow, quantity } from '../lib/format';
+import { When } from '../components/when';
+import { amount, quantity } from '../lib/format';
 import { conditionsInWords } from '../lib/limit-words';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
@@ -71,7 +72,7 @@ const COLUMNS: readonly Column<UsageLimit>[] = [
     title: 'Resets',
     kind: 'short',
     isExtra: true,
-    cell: ({ next_reset_at: at }) => <span title={dateTime(at)}>{fromNow(at)}</span>,
+    cell: ({ next_reset_at: at }) => <When at={at} />,
   },
 ];
 

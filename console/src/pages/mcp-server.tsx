@@ -12,7 +12,7 @@ import { type Column, Table } from '../components/table';
 import { Badge } from '../components/ui/badge';
 import { Button } from '../components/ui/button';
 import { Card } from '../components/ui/card';
-import { dateTime, fromNow } from '../lib/format';
+import { When } from '../components/when';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
 import { DeleteMcpServer } from './delete-mcp-server';
@@ -106,7 +106,7 @@ const CALL_COLUMNS: readonly Column<McpCall>[] = [
   {
     title: 'Time',
     kind: 'short',
-    cell: ({ created_at }) => <span title={dateTime(created_at)}>{fromNow(created_at)}</span>,
+    cell: ({ created_at }) => <When at={created_at} />,
   },
   {
     title: 'Call',

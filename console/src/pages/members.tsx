@@ -9,7 +9,7 @@ import { type Column, Table } from '../components/table';
 import { Badge } from '../components/ui/badge';
 import { Button } from '../components/ui/button';
 import { Card } from '../components/ui/card';
-import { dateTime, fromNow } from '../lib/format';
+import { When } from '../components/when';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
 
@@ -133,13 +133,13 @@ const COLUMNS: readonly Column<Member>[] = [
   {
     title: 'Last log-in',
     kind: 'short',
-    cell: ({ last_login_at: at }) => <span title={dateTime(at)}>{fromNow(at)}</span>,
+    cell: ({ last_login_at: at }) => <When at={at} />,
   },
   {
     title: 'Logged in until',
     kind: 'short',
     isExtra: true,
-    cell: ({ expires_at: at }) => <span title={dateTime(at)}>{fromNow(at)}</span>,
+    cell: ({ expires_at: at }) => <When at={at} />,
   },
 ];
 

@@ -7,7 +7,8 @@ import { RowActions } from '../components/row-actions';
 import { type Column, Table } from '../components/table';
 import { Badge, type Tone } from '../components/ui/badge';
 import { Card } from '../components/ui/card';
-import { counted, fromNow, percent } from '../lib/format';
+import { When } from '../components/when';
+import { counted, percent } from '../lib/format';
 import { stepsOf } from '../lib/model-targets';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
@@ -133,7 +134,7 @@ function termsOf(target: ModelTarget, steps: readonly number[]): readonly string
 
 const STATES: Readonly<Record<TargetHealth['state'], readonly [Tone, string]>> = {
   closed: ['good', 'healthy'],
-  open: ['bad', 'pauses'],
+  open: ['bad', 'paused'],
   half_open: ['warn', 'is tried again'],
   limited: ['warn', 'rate limited'],
 };
@@ -153,7 +154,11 @@ function Health({ route }: { readonly route: ModelRoute }) {
             <span className="font-mono text-xs wrap-anywhere">{nameOf(target)}</span>
             <Badge tone={tone}>
               {word}
-              {target.until !== null && `, ${fromNow(target.until)}`}
+              {target.until !== null && (
+                <>
+                  , tried again <When at={target.until} />
+                </>
+              )}
             </Badge>
             <Terms route={route} target={route.targets[at]} />
             {target.calls > 0 && (

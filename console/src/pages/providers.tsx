@@ -12,7 +12,7 @@ import { reasonOf, TestResult } from '../components/test-result';
 import { Badge } from '../components/ui/badge';
 import { Button } from '../components/ui/button';
 import { Card } from '../components/ui/card';
-import { fromNow } from '../lib/format';
+import { When } from '../components/when';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
 import { providerName } from '../lib/providers';
@@ -100,7 +100,9 @@ function columns({ mayTest, mayChange, mayDelete, onAct }: Rights): readonly Col
         status === 'active' ? (
           <Badge tone="good">active</Badge>
         ) : (
-          <Badge tone="bad">expired {fromNow(expires_at)}</Badge>
+          <Badge tone="bad">
+            expired <When at={expires_at} />
+          </Badge>
         ),
     },
     { title: 'Test', cell: (virtualKey) => (mayTest ? <TestKey virtualKey={virtualKey} /> : null) },

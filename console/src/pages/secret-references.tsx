@@ -14,7 +14,7 @@ import { type Column, PAGE_SIZE, Table } from '../components/table';
 import { reasonOf, TestResult } from '../components/test-result';
 import { Button } from '../components/ui/button';
 import { Card } from '../components/ui/card';
-import { dateTime, fromNow } from '../lib/format';
+import { When } from '../components/when';
 import { useLogin } from '../lib/login-context';
 import { managerOf } from '../lib/secret-managers';
 import { SecretReferenceForm } from './secret-reference-form';
@@ -101,11 +101,7 @@ function columns({ mayTest, mayChange, mayDelete, onAct }: Rights): readonly Col
     {
       title: 'Last read',
       cell: ({ last_resolved_at, last_error }) =>
-        last_error === null ? (
-          <span title={dateTime(last_resolved_at)}>{fromNow(last_resolved_at)}</span>
-        ) : (
-          <span className="text-bad">{last_error}</span>
-        ),
+        last_error === null ? <When at={last_resolved_at} /> : <span className="text-bad">{last_error}</span>,
     },
     { title: 'Used by', isExtra: true, cell: ({ id }) => <UsedBy referenceId={id} /> },
     { title: 'Test', cell: (reference) => (mayTest ? <TestReference reference={reference} /> : null) },

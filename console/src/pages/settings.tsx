@@ -8,7 +8,8 @@ import { ErrorNote, Loading } from '../components/states';
 import { Badge } from '../components/ui/badge';
 import { Button, buttonLook } from '../components/ui/button';
 import { Card } from '../components/ui/card';
-import { counted, fromNow } from '../lib/format';
+import { When } from '../components/when';
+import { counted } from '../lib/format';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
 import { addressOfLogin } from '../lib/session';
@@ -105,8 +106,8 @@ function Sessions() {
                 {browserInWords(session.user_agent)}
               </p>
               <p className="text-xs text-muted">
-                {session.client_address ?? 'unknown address'} · logged in {fromNow(session.created_at)} · ends{' '}
-                {fromNow(session.expires_at)}
+                {session.client_address ?? 'unknown address'} · logged in <When at={session.created_at} /> · ends{' '}
+                <When at={session.expires_at} />
               </p>
             </div>
             {session.is_current ? (

@@ -13,7 +13,8 @@ import { Badge, type Tone } from '../components/ui/badge';
 import { Button } from '../components/ui/button';
 import { Card } from '../components/ui/card';
 import { Dialog } from '../components/ui/dialog';
-import { counted, dateTime, fromNow } from '../lib/format';
+import { When } from '../components/when';
+import { counted } from '../lib/format';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
 import { WebhookForm } from './webhook-form';
@@ -122,9 +123,7 @@ function Deliveries({ endpoint, onClose }: { readonly endpoint: WebhookEndpoint;
       cell: ({ event_type: type, last_attempt_at: at }) => (
         <>
           <span className="text-xs wrap-anywhere">{type}</span>
-          <p className="text-xs text-muted" title={dateTime(at)}>
-            {at === null ? 'not tried yet' : fromNow(at)}
-          </p>
+          <p className="text-xs text-muted">{at === null ? 'not tried yet' : <When at={at} />}</p>
         </>
       ),
     },

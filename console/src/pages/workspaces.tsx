@@ -8,7 +8,7 @@ import { SearchBox } from '../components/page';
 import { type Column, Table } from '../components/table';
 import { Button } from '../components/ui/button';
 import { Card } from '../components/ui/card';
-import { dateTime, fromNow } from '../lib/format';
+import { When } from '../components/when';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
 import { DeleteWorkspace } from './delete-workspace';
@@ -54,7 +54,7 @@ function columns({ mayChange, mayDelete, onAct }: Rights): readonly Column<Works
     {
       title: 'Made',
       kind: 'short',
-      cell: ({ created_at }) => <span title={dateTime(created_at)}>{fromNow(created_at)}</span>,
+      cell: ({ created_at }) => <When at={created_at} />,
     },
     {
       title: 'Actions',
