@@ -4,12 +4,14 @@ import { GatewayError } from '../common/errors/gateway.error.js';
 import type { JsonObject } from '../common/json/read.js';
 import { Optional } from '../common/validation/optional.decorator.js';
 import { EgressPolicy } from '../upstream/egress/egress-policy.js';
+import { createBedrockProvider } from '../upstream/providers/bedrock.provider.js';
 import { cohere } from '../upstream/providers/cohere.provider.js';
 import { Sensitive } from '../upstream/providers/sensitive.decorator.js';
 import { ProviderOptions } from '../upstream/providers/provider-options.js';
 import type { Provider } from '../upstream/providers/provider.types.js';
 import { openai } from '../upstream/providers/openai.provider.js';
 import { local } from '../upstream/providers/local.provider.js';
+import { createVertexProvider } from '../upstream/providers/vertex.provider.js';
 import { checkFields, fromFields, sealedConfigOf, toFields } from './provider-fields.js';
 
 class SampleOptions extends ProviderOptions {
@@ -112,6 +114,35 @@ describe('checkFields with mapped fields', () => {
     const work = (): void => checkFields(sample, toFields(body), egress, mapping('config.base_url'));
     if (param === undefined) expect(work).not.toThrow();
     else expect(work).toThrow(expect.objectContaining({ param }));
+  });
+});
+
+describe('checkFields with a mapped key that takes the place of other credentials', () => {
+  const google = { google_project: 'my-project', google_location: 'global' };
+  const aws = { aws_access_key_id: 'AKIDEXAMPLE123456789', aws_secret_access_key: 'secret' };
+  const providers = new Map<string, Provider>([
+    ['vertex', createVertexProvider({ resolve: () => Promise.reject(new Error('unused')), forget: () => false })],
+    ['bedrock', createBedrockProvider({ resolve: () => Promise.reject(new Error('unused')), forget: () => false })],
+  ]);
+  const refusedWith = (slug: string, config: JsonObject, mapped: string) => (): void => {
+    const provider = providers.get(slug);
+    if (provider === undefined) throw new Error('no provider');
+    checkFields(provider, toFields({ config }), egress, mapping(mapped));
+  };
+
+  it.each([
+    ['vertex', google],
+    ['bedrock', { aws_region: 'us-east-1' }],
+  ])('takes a key of %s alone', (slug, config) => {
+    expect(refusedWith(slug, config, 'key')).not.toThrow();
+    expect(refusedWith(slug, config, 'config.timeout_ms')).toThrow(GatewayError);
+  });
+
+  it.each([
+    ['vertex', { ...google, google_auth_type: 'metadata' }, 'config.google_auth_type'],
+    ['bedrock', { aws_region: 'us-east-1', ...aws }, 'config.aws_access_key_id'],
+  ])('refuses credentials of %s beside it', (slug, config, param) => {
+    expect(refusedWith(slug, config, 'key')).toThrow(expect.objectContaining({ param }));
   });
 });
 

@@ -77,7 +77,9 @@ export function checkFields(
     provider.optionsClass,
     copyForClass(provider.optionsClass, Object.fromEntries(sound)),
   );
-  const others = [...(provider.checkOptions?.(options, key) ?? []), ...egressProblems(options, egress)];
+  // Its value is known when it is used, but it takes the place of other credentials already.
+  const keyOrMark = mapped.has(KEY) ? 'mapped' : key;
+  const others = [...(provider.checkOptions?.(options, keyOrMark) ?? []), ...egressProblems(options, egress)];
   const isNew = ({ param }: ErrorDetail): boolean => param === null || !(mapped.has(param) || broken.has(param));
   throwIfInvalid([...toDetails(errors, 'config'), ...others.filter(isNew)]);
   assertAddressIsOurs(provider, fields, mapped);
