@@ -39,7 +39,7 @@ describe('a client that disconnects', () => {
 
   it('cancels the wait for another attempt when the client disconnects', async () => {
     const before = process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
-    gateway.provider.replyWith(json({}, 503, { 'retry-after': '30' }));
+    gateway.provider.replyWith(json({}, 503, { 'retry-after': '5' }));
     await leaveDuringCall('left-before-retry');
     await requestLine(gateway.app, 'left-before-retry');
     // Without a timer, nothing could start another attempt.

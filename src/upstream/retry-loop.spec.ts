@@ -87,6 +87,13 @@ describe('retryDelayMs', () => {
     expect(retryDelayMs({ ...question, outcome: answer(429, { 'retry-after': '0' }) })).toBe(125);
   });
 
+  it('leaves a wait of more than five seconds to the caller', () => {
+    const patient = { ...question, remainingMs: 600_000 };
+    expect(retryDelayMs({ ...patient, outcome: answer(429, { 'retry-after': '5' }) })).toBe(5_000);
+    expect(retryDelayMs({ ...patient, outcome: answer(429, { 'retry-after': '6' }) })).toBeUndefined();
+    expect(retryDelayMs({ ...patient, outcome: answer(503, { 'retry-after-ms': '5001' }) })).toBeUndefined();
+  });
+
   it('does not begin a wait that the deadline would cut off', () => {
     expect(retryDelayMs({ ...question, remainingMs: 125 })).toBeUndefined();
     expect(retryDelayMs({ ...question, remainingMs: 126 })).toBe(125);

@@ -143,6 +143,8 @@ function failureOnly(error: unknown): UpstreamFailure {
 const MAX_RETRIES = 2;
 const BASE_DELAY_MS = 250;
 const MAX_DELAY_MS = 4_000;
+/** Where a provider asks for more, the caller has its answer at once and can wait better: it sees `Retry-After`. */
+const MAX_ASKED_MS = 5_000;
 
 /** An attempt that is over, and what there is to go by. */
 export interface RetryQuestion {
@@ -161,13 +163,15 @@ export interface RetryQuestion {
 
 /**
  * Milliseconds to wait before the next attempt; undefined when this outcome is the last: it is not of the kind that
- * passes, the attempts are used up, or the deadline would come before the next attempt.
+ * passes, the attempts are used up, the provider asks for a long wait, or the deadline would come before the next attempt.
  */
 export function retryDelayMs(question: RetryQuestion): number | undefined {
   if (question.attempt > MAX_RETRIES) return undefined;
   if (question.isRenewed) return 0;
   if (!isRetryable(question.mode, question.outcome)) return undefined;
-  const delay = Math.max(backOffMs(question), askedDelayMs(question));
+  const asked = askedDelayMs(question);
+  if (asked > MAX_ASKED_MS) return undefined;
+  const delay = Math.max(backOffMs(question), asked);
   return delay < question.remainingMs ? delay : undefined;
 }
 

@@ -424,7 +424,7 @@ describe('UpstreamClient: the caller leaves', () => {
   });
 
   it('ends the wait before a retry when the caller leaves', async () => {
-    const server = await script(answer(429, { 'retry-after': '60' }));
+    const server = await script(answer(429, { 'retry-after': '5' }));
     const caller = new FakeCaller();
     const running = failureOf(
       client.send(callTo(server.url('/'), { retry: 'idempotent', caller, timeoutMs: 120_000 })),
