@@ -85,7 +85,7 @@ describe.each(DIALECTS)('a stream at $path', ({ path, event, ends, failed, name,
     const { text, end } = await ask(path);
     expect(end).toBe('broken');
     expect(text.startsWith(event)).toBe(true);
-    const [head, data] = text.slice(event.length).split('\ndata: ');
+    const [head, data] = text.slice(event.length).split('\n\n').at(-2)?.split('\ndata: ') ?? [];
     expect(head).toBe(`event: ${name}`);
     expect(JSON.parse(data ?? '')).toMatchObject(error);
     expect(text).not.toContain('[DONE]');
@@ -113,7 +113,8 @@ describe.each(DIALECTS)('a stream at $path', ({ path, event, ends, failed, name,
     gateway.provider.replyWith(whole(text));
     const read = await ask(path);
     expect(read).toMatchObject({ status: 200, end: 'broken' });
-    expect(read.text.startsWith(`${text}event: ${name}\n`)).toBe(true);
+    expect(read.text.slice(text.length).split('\n\n').at(-2)).toMatch(`event: ${name}\n`);
+    expect(read.text.startsWith(`${text}event: `)).toBe(true);
     expect(await gateway.books.ledger(1)).toMatchObject([{ outcome: 'unknown' }]);
   });
 
@@ -145,5 +146,22 @@ describe.each(DIALECTS)('a stream at $path', ({ path, event, ends, failed, name,
     expect(text).toContain(`event: ${name}\n`);
     expect(text).toContain('usage_limit_exceeded');
     expect(await gateway.books.faults()).toEqual([]);
+  });
+});
+
+// The SDK of responses refuses an event about another one than has begun, and hides why the stream has failed.
+describe('a response that fails in its stream', () => {
+  it.each([
+    ['is the one that has begun', 'resp_7', ['response.created', 'response.failed']],
+    ['begins, where none has', undefined, ['response.created', 'response.failed']],
+  ])('%s', async (_what, id, types) => {
+    const created = { type: 'response.created', sequence_number: 0, response: { id, object: 'response' } };
+    const begun = id === undefined ? '' : `event: response.created\ndata: ${JSON.stringify(created)}\n\n`;
+    gateway.provider.replyWith(brokenAfter(`${begun}: a comment\n\n`));
+    const { text } = await ask('/v1/responses');
+    const events = [...text.matchAll(/^data: (.*)$/gm)].map(([, data = '']) => JSON.parse(data));
+    expect(events.map(({ type }) => type)).toEqual(types);
+    const ids = events.map(({ response }) => response.id);
+    expect(ids).toStrictEqual([id ?? expect.stringMatching(/^resp_./), ids[0]]);
   });
 });

@@ -110,6 +110,8 @@ describe('a response of a model of Anthropic', () => {
     expect(end).toBe('broken');
     expect(events).toContain('"delta":"Hello"');
     expect(events).toMatch(/\nevent: response\.failed\ndata: .*"message":"Overloaded\.".*\n\n$/);
+    expect(new Set(events.match(/"id":"resp_[^"]*"/g)).size).toBe(1);
+    expect(events).toMatch(/"response":\{[^}]*"id":"resp_[^"]*"[^\n]*\n\n$/);
     const [row] = await gateway.books.ledger(1);
     expect(row?.quantities).toMatchObject({ input: 8, cache_read: 12, output: 'Hello'.length });
   });

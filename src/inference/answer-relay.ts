@@ -44,6 +44,7 @@ export class AnswerRelay<Facts extends InferenceFacts> implements BillableStream
   #translation: TranslatedMeter | undefined;
   #held: HeldStream | undefined;
   #recorded: Promise<void> | undefined;
+  #answerId: string | undefined;
 
   constructor(private readonly plan: AnswerPlan<Facts>) {
     const { dialect, translated, call, noteRoom } = plan;
@@ -101,7 +102,7 @@ export class AnswerRelay<Facts extends InferenceFacts> implements BillableStream
 
   #begin(head: UpstreamHead): Writable {
     const { response, isDrained } = this.plan;
-    beginStream(this.dialect, response, head);
+    beginStream(this.dialect, response, head, () => this.#translation?.answerId ?? this.#answerId);
     return isDrained ? new OutlivingSink(response) : response;
   }
 
@@ -112,6 +113,7 @@ export class AnswerRelay<Facts extends InferenceFacts> implements BillableStream
   }
 
   #noteId(id: string): void {
+    this.#answerId = id;
     this.#recorded = this.plan.record?.(id);
     // Of a stream, the failure is in the log.
     this.#recorded?.catch(() => undefined);

@@ -18,6 +18,7 @@ export function beginStream(
   { toErrorEvent, framing }: Pick<Dialect, 'toErrorEvent' | 'framing'>,
   response: Response,
   { status, headers }: UpstreamHead,
+  answerId: () => string | undefined,
 ): void {
   response.statusCode = status;
   const type = firstHeader(headers, 'content-type') ?? SERVER_SENT;
@@ -25,7 +26,7 @@ export function beginStream(
   response.setHeader('content-type', framing === undefined && type.startsWith(AWS_EVENTS) ? SERVER_SENT : type);
   for (const [name, value] of Object.entries(STREAM_HEADERS)) response.setHeader(name, value);
   const requestId = response.req.context?.trace.traceId;
-  response.req.errorEvent = (error) => toErrorEvent(error, requestId);
+  response.req.errorEvent = (error) => toErrorEvent(error, requestId, answerId());
   response.flushHeaders();
 }
 

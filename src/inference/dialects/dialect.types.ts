@@ -83,6 +83,6 @@ export interface Dialect<Facts extends InferenceFacts = InferenceFacts> extends 
   bodyOf(call: InferenceCall<Facts>): Buffer;
   /** @param onId gets the id of the answer as soon as it has come, where the dialect creates something */
   newMeter(call: InferenceCall<Facts>, onId?: (id: string) => void): StreamMeter;
-  /** The event that ends a stream with an error of the gateway. */
-  toErrorEvent(error: GatewayError, requestId?: string): string | Buffer;
+  /** The event that ends a stream with an error of the gateway. @param answerId of the answer, where its stream has named it */
+  toErrorEvent(error: GatewayError, requestId?: string, answerId?: string): string | Buffer;
 }

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../common/errors/gateway.error.js';
-import { isObject, type JsonObject, parseForeignJson } from '../../common/json/read.js';
+import { isObject, type JsonObject, parseForeignJson, stringOrUndefined } from '../../common/json/read.js';
 import type { AnswerFacts, ReportedUsage, StreamMeter } from '../../gateway/billable-use.js';
 import { EventSplitter, readEvent } from '../../upstream/streams/event-splitter.js';
 import { UpstreamFailure, type UpstreamHead } from '../../upstream/upstream.types.js';
@@ -24,6 +24,7 @@ export class TranslatedMeter implements StreamMeter {
   readonly #whole: Buffer[] = [];
   #stream: StreamTranslation | undefined;
   #error: GatewayError | undefined;
+  #answerId: string | undefined;
 
   constructor(
     private readonly meter: StreamMeter,
@@ -71,6 +72,11 @@ export class TranslatedMeter implements StreamMeter {
     return this.#error;
   }
 
+  /** Of a response, as its caller has got it. */
+  get answerId(): string | undefined {
+    return this.#answerId;
+  }
+
   get usage(): ReportedUsage {
     return this.meter.usage;
   }
@@ -115,6 +121,7 @@ export class TranslatedMeter implements StreamMeter {
       this.#error = error;
       if (events.length === 0) throw this.#broken(error);
     }
+    this.#answerId ??= idIn(events[0]);
     return events.length === 0 ? NO_BYTES : Buffer.from(events.map((event) => this.form.toText(event)).join(''));
   }
 
@@ -122,6 +129,11 @@ export class TranslatedMeter implements StreamMeter {
   #broken(cause: GatewayError): UpstreamFailure {
     return new UpstreamFailure('incomplete', 'the stream cannot be translated', { cause });
   }
+}
+
+function idIn(event: JsonObject | undefined): string | undefined {
+  const response = event?.['response'];
+  return isObject(response) ? stringOrUndefined(response['id']) : undefined;
 }
 
 function eventsOf(stream: StreamTranslation, event: Buffer): readonly JsonObject[] {

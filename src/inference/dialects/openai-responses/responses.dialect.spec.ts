@@ -120,13 +120,23 @@ it.each([
   expect(() => callOf(text)).toThrow(expect.objectContaining({ code: 'validation_failed', param }));
 });
 
-it('ends a stream with a failed response', () => {
-  const [head, data] = String(openaiResponses.toErrorEvent(new GatewayError('provider_timeout')))
-    .trim()
-    .split('\ndata: ');
-  expect(head).toBe('event: response.failed');
-  expect(JSON.parse(data ?? '')).toMatchObject({
-    type: 'response.failed',
-    response: { status: 'failed', error: { code: 'provider_timeout' } },
+it.each([
+  ['with a failed response', 'resp_1', [['response.failed', 'resp_1', 'failed']]],
+  [
+    'with a response that begins and fails',
+    undefined,
+    [
+      ['response.created', 'resp_r1', 'in_progress'],
+      ['response.failed', 'resp_r1', 'failed'],
+    ],
+  ],
+])('ends a stream %s', (_what, id, expected) => {
+  const text = String(openaiResponses.toErrorEvent(new GatewayError('provider_timeout'), 'r1', id));
+  const events = [...text.matchAll(/^event: (.*)\ndata: (.*)\n\n/gm)].map(([, name, data = '']) => {
+    const { type, response } = JSON.parse(data);
+    expect(type).toBe(name);
+    return [type, response.id, response.status];
   });
+  expect(events).toEqual(expected);
+  expect(text).toMatch(/"error":\{"code":"provider_timeout","message":"[^"]+"\}/);
 });

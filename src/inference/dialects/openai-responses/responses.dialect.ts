@@ -106,12 +106,17 @@ function estimate({ facts, bytes, knownModel, savedTokens }: InferenceCall<Respo
 
 const TOO_LONG = 'context_length_exceeded';
 
-/** Codex looks for this event alone; the SDKs see that the stream breaks off after it. */
-function toFailedEvent(error: GatewayError): string {
+/** Codex looks for this event alone. The SDKs refuse one about another response than has begun, or about one that has not. */
+function toFailedEvent(error: GatewayError, requestId = '', answerId?: string): string {
   const { message, provider } = error;
   // Codex then makes the conversation shorter.
   const code = provider?.code === TOO_LONG ? TOO_LONG : error.code;
-  const response = { object: 'response', status: 'failed', error: { code, message }, output: [], usage: null };
-  const event = { type: 'response.failed', sequence_number: 0, response };
-  return `event: response.failed\ndata: ${JSON.stringify(event)}\n\n`;
+  const head = { id: answerId ?? `resp_${requestId}`, object: 'response', output: [], usage: null };
+  const begun = answerId === undefined ? toEvent('created', { ...head, status: 'in_progress', error: null }) : '';
+  return begun + toEvent('failed', { ...head, status: 'failed', error: { code, message } });
+}
+
+function toEvent(what: string, response: JsonObject): string {
+  const type = `response.${what}`;
+  return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: 0, response })}\n\n`;
 }
