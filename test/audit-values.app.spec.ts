@@ -49,10 +49,10 @@ const ROWS: readonly Row[] = [
   },
   {
     path: '/v1/mcp-servers',
-    body: { name: 'One', url: 'https://mcp.example.com/mcp', headers: { 'X-Key': OLD } },
-    update: { headers: { 'X-Key': NEW }, enabled: false },
-    changes: { 'headers.X-Key': 'changed', enabled: { old: true, new: false } },
-    secrets: ['headers.X-Key'],
+    body: { name: 'One', url: `https://mcp.example.com/s/${OLD}/mcp`, headers: { 'X-Key': OLD } },
+    update: { url: `https://mcp.example.com/s/${NEW}/mcp`, headers: { 'X-Key': NEW }, enabled: false },
+    changes: { 'url.path': 'changed', 'headers.X-Key': 'changed', enabled: { old: true, new: false } },
+    secrets: ['url.path', 'headers.X-Key'],
   },
   {
     path: '/v1/model-routes',
@@ -81,10 +81,13 @@ const ROWS: readonly Row[] = [
   },
   {
     path: '/v1/webhooks',
-    body: { url: 'https://hooks.example.com/a', events: ['*'] },
-    update: { url: 'https://hooks.example.com/b' },
-    changes: { url: { old: 'https://hooks.example.com/a', new: 'https://hooks.example.com/b' } },
-    secrets: ['secret'],
+    body: { url: `https://hooks.example.com/services/${OLD}`, events: ['*'] },
+    update: { url: `https://chat.example.com/hook?token=${NEW}` },
+    changes: {
+      'url.origin': { old: 'https://hooks.example.com', new: 'https://chat.example.com' },
+      'url.path': 'changed',
+    },
+    secrets: ['url.path', 'secret'],
   },
 ];
 const ALL = ROWS.map((row) => [row.path, row] as const);
@@ -109,7 +112,7 @@ it('keeps old and new values, names and the address of the client, and of secret
     expect((await owner.client.patch(`${path}/${id}`, update)).status).toBe(200);
     expect((await owner.client.delete(`${path}/${id}`)).status).toBe(204);
     const [deleted, updated, created] = await entriesOf(id);
-    const name = 'name' in body ? 'One' : 'https://hooks.example.com/a';
+    const name = 'name' in body ? 'One' : 'https://hooks.example.com';
     const who = { actor_name: 'admin', client_address: '127.0.0.1' };
     expect(created).toMatchObject({ ...who, resource_name: name });
     expect(updated).toMatchObject({ ...who, changes });

@@ -122,14 +122,16 @@ it('reports a disabled endpoint to the others, and sends Slack a text', async ()
   const body = { url: `${receiver.url}/slack`, events: ['webhook.disabled'], format: 'slack' };
   const { id: watcher } = await gateway.admin.create('/v1/webhooks', body);
   expect(await gateway.admin.read(`/v1/webhooks/${String(watcher)}`)).toMatchObject({ format: 'slack' });
-  const { id } = await gateway.admin.create('/v1/webhooks', { url: 'https://hooks.example.com/<x>', events: ['*'] });
+  const url = 'https://hooks.example.com/services/token-of-the-chat';
+  const { id } = await gateway.admin.create('/v1/webhooks', { url, events: ['*'] });
   for (let time = 0; time < 2; time += 1) await gateway.admin.patch(`/v1/webhooks/${String(id)}`, { enabled: false });
   await eventually(() => receiver.calls.length === 1);
   const [call] = receiver.calls;
   const { text: message } = JSON.parse(String(call?.body));
   expect(message).toContain('*A webhook endpoint was disabled*');
   expect(message).toContain('• reason: administrator');
-  expect(message).not.toContain('<x>');
+  expect(message).toContain('• url: https://hooks.example.com\n');
+  expect(message).not.toContain('token-of-the-chat');
   const wrong = await gateway.admin.post('/v1/webhooks', { ...body, format: 'teams' });
   expect(refusalOf(wrong)).toMatchObject({ status: 400, param: 'format' });
 });

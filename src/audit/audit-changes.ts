@@ -36,6 +36,16 @@ export function secretMark(secret: string): string {
   return MARK + createHash('sha256').update(secret).digest('base64url');
 }
 
+/** An address in parts. Its path or its query may hold a token, as those of incoming webhooks of a chat do. */
+export function addressMark(url: string): { readonly origin: string; readonly path: string } {
+  return { origin: originOf(url), path: secretMark(url) };
+}
+
+/** What of an address is no secret. */
+export function originOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).origin : '';
+}
+
 /** The fields that differ, each by its path: `name`, `config.base_url`. Fields without a value are like absent ones. */
 export function changesBetween({ before = {}, after = {} }: Snapshots): AuditChanges {
   const [old, now] = [valuesOf(before), valuesOf(after)];

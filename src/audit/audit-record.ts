@@ -1,5 +1,5 @@
 import { withoutUndefined } from '../common/without-undefined.js';
-import { type AuditChanges, changesBetween, type Snapshots } from './audit-changes.js';
+import { type AuditChanges, changesBetween, originOf, type Snapshots } from './audit-changes.js';
 
 /** A change, as it is written to the audit log. */
 export interface AuditRecord {
@@ -23,7 +23,7 @@ export interface AuditedUser {
   readonly sub?: string | undefined;
 }
 
-/** What a record needs to know of a resource. Without a name, its slug or its URL stands for it. */
+/** What a record needs to know of a resource. Without a name, its slug or the origin of its URL stands for it. */
 export interface AuditedResource {
   readonly id: string;
   readonly workspaceId: string | null;
@@ -46,7 +46,7 @@ export function auditRecords<Verb extends string>(area: string, resourceType: st
     action: `${area}.${verb}`,
     resourceType,
     resourceId: resource.id,
-    resourceName: resource.name ?? resource.slug ?? resource.url ?? null,
+    resourceName: resource.name ?? resource.slug ?? (resource.url === undefined ? null : originOf(resource.url)),
     workspaceId: resource.workspaceId,
     changedFields,
     changes: changesBetween(snapshots),

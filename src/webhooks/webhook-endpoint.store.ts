@@ -11,7 +11,7 @@ import {
 } from 'typeorm';
 import type { Principal } from '../access/principal.js';
 import { tenantWhere } from '../access/tenant-where.js';
-import { secretMark } from '../audit/audit-changes.js';
+import { addressMark, originOf, secretMark } from '../audit/audit-changes.js';
 import { auditRecords } from '../audit/audit-record.js';
 import { AuditService } from '../audit/audit.service.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
@@ -127,14 +127,14 @@ export class WebhookEndpointStore {
     });
   }
 
-  /** For the other endpoints: this one gets nothing any more. */
+  /** For the other endpoints: this one gets nothing any more. Their receivers must not learn where to send in its name. */
   private async raiseDisabled(
     manager: EntityManager,
     endpoint: Pick<WebhookEndpoint, 'id' | 'organisationId' | 'workspaceId' | 'url' | 'disabledReason'>,
     at: Date,
   ): Promise<void> {
     const { id, organisationId, workspaceId, url, disabledReason: reason } = endpoint;
-    const payload = { webhook_endpoint_id: id, url, reason };
+    const payload = { webhook_endpoint_id: id, url: originOf(url), reason };
     const key = `${id}:${at.getTime()}`;
     await this.events.raise({ organisationId, workspaceId, type: 'webhook.disabled', key, payload }, manager);
   }
@@ -142,7 +142,7 @@ export class WebhookEndpointStore {
 
 /** For the audit log. A secret that is sealed again is another one. */
 function shown(row: WebhookEndpoint): object {
-  return Object.assign(toWebhookEndpointResponse(row), { secret: secretMark(row.sealedSecret) });
+  return { ...toWebhookEndpointResponse(row), url: addressMark(row.url), secret: secretMark(row.sealedSecret) };
 }
 
 /** A lock needs a transaction. With FOR_CHANGE the row comes with its sealed secrets. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import type { Principal } from '../../access/principal.js';
-import { secretMark } from '../../audit/audit-changes.js';
+import { addressMark, secretMark } from '../../audit/audit-changes.js';
 import { slugSource } from '../../common/slug.js';
 import { type ListOf, toList } from '../../common/pagination/list.js';
 import { BodyRules } from '../../common/validation/body-rules.js';
@@ -52,7 +52,10 @@ export class McpServersService {
   }
 
   /** For the audit log. */
-  private readonly show = (row: McpServer): object => this.definitions.toResponse(row, secretMark);
+  private readonly show = (row: McpServer): object => ({
+    ...this.definitions.toResponse(row, secretMark),
+    url: addressMark(row.url),
+  });
 
   async create(principal: Principal, dto: CreateMcpServerDto): Promise<McpServer> {
     assertMayMap(principal, dto);
