@@ -20,6 +20,7 @@ const OPERATIONS = [
   'DELETE /v1/members/{member_id}/sessions',
   'GET /v1/webhooks',
   'POST /v1/webhooks',
+  'GET /v1/webhooks/{id}',
   'PATCH /v1/webhooks/{id}',
   'POST /v1/webhooks/{id}/test',
   'POST /v1/webhooks/{id}/rotate-secret',

@@ -94,6 +94,33 @@ describe('lists of prices, changes, calls and organisations', () => {
       expect(await found(list, 'search=want_d')).toEqual([]);
     }));
 
+  it('find what was done, the MCP server that was called, and the method', () =>
+    forEvery(
+      [
+        ['/v1/audit-logs?search=WORKSPACES.create', 'action', 'workspaces.create'],
+        ['/v1/logs?search=LISTED', 'mcp_server', 'listed'],
+        ['/v1/logs?search=Tools/', 'mcp_method', 'tools/call'],
+      ].map((row) => [row[0] ?? '', row] as const),
+      async ([path = '', field = '', value]) => {
+        const values = new Set((await admin.list(path)).map((item) => item[field]));
+        expect(values).toEqual(new Set([value]));
+      },
+    ));
+
+  it('find nothing when a search and a filter of the same field contradict each other', () =>
+    forEvery(
+      [
+        '/v1/prices?model=another',
+        '/v1/audit-logs?action=workspaces.create',
+        '/v1/logs?mcp_server=listed',
+        `${SERVER}/calls?tool=another`,
+      ].map((path) => [path, path] as const),
+      async (path) => {
+        expect((await admin.list(path)).length).toBeGreaterThan(0);
+        expect(await admin.list(`${path}&search=no-such-text`)).toEqual([]);
+      },
+    ));
+
   it('find the trace of a change or a call', () =>
     forEvery(
       ['/v1/audit-logs', `${SERVER}/calls`, '/v1/logs'].map((path) => [path, path] as const),

@@ -417,6 +417,20 @@ describe('a delivery', () => {
     });
     expect(await admin.list(`${endpoint.path}/deliveries?status=succeeded`)).toEqual([delivery]);
     expect(await admin.list(`${endpoint.path}/deliveries?status=failed`)).toEqual([]);
+    const eventId = String(delivery['event_id']);
+    for (const query of [
+      `event=${EXHAUSTED}`,
+      'search=EXHAUST',
+      `search=${eventId}`,
+      `search=${String(delivery['id'])}`,
+    ]) {
+      expect(await admin.list(`${endpoint.path}/deliveries?${query}`)).toEqual([delivery]);
+    }
+    for (const query of ['event=webhook.test', 'search=refused', `search=${endpoint.id}`]) {
+      expect(await admin.list(`${endpoint.path}/deliveries?${query}`)).toEqual([]);
+    }
+    const unknown = await admin.get(`${endpoint.path}/deliveries?event=usage_limit.*`);
+    expect(refusalOf(unknown)).toMatchObject({ status: 400, param: 'event' });
     expect(await admin.read(`${endpoint.path}/deliveries?current_page=1`)).toMatchObject({ data: [], total: 1 });
     const answer = await admin.get(`${endpoint.path}/deliveries?status=lost`);
     expect(refusalOf(answer)).toMatchObject({ status: 400, param: 'status' });

@@ -27,7 +27,7 @@ export interface Actor {
   readonly clientAddress?: string | undefined;
 }
 
-/** As long as the column: a URL can be that long. */
+/** As long as the column. */
 const MAX_NAME = 2_048;
 /** Rows of an export that are in memory at a time. */
 const EXPORT_ROWS = 500;
@@ -87,7 +87,7 @@ function whereOf(principal: Principal, filter: AuditLogFilter): FindOptionsWhere
   const named = withoutUndefined({ actorId, action, resourceId, resourceType, createdAt: timeRange(filter) });
   return both(
     [{ ...named, ...tenantWhere(principal) }],
-    searched(filter.search, ['resourceName', 'actorName', 'traceId']),
+    searched(filter.search, ['resourceName', 'action', 'actorName', 'traceId']),
   );
 }
 

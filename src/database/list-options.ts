@@ -1,4 +1,4 @@
-import { type FindOperator, In, Raw } from 'typeorm';
+import { And, Equal, FindOperator, In, Raw } from 'typeorm';
 import type { ExpirableListQuery, ListQuery } from '../common/pagination/list.query.js';
 import { toSkipTake } from '../common/pagination/list.js';
 import { fromUnixSeconds } from '../common/time/unix-time.js';
@@ -44,7 +44,20 @@ export function both<One extends object, Other extends object>(
   ones: readonly One[],
   others: readonly Other[],
 ): (One & Other)[] {
-  return ones.flatMap((one) => others.map((other) => ({ ...other, ...one })));
+  return ones.flatMap((one) => others.map((other) => ({ ...other, ...one, ...ofBoth(one, other) })));
+}
+
+/** The columns that a filter and a search name both. */
+function ofBoth(one: object, other: object): Readonly<Record<string, FindOperator<unknown>>> {
+  const conditions = new Map<string, unknown>(Object.entries(one));
+  const shared = Object.entries(other).filter(([column]) => conditions.has(column));
+  return Object.fromEntries(
+    shared.map(([column, value]) => [column, And(toOperator(conditions.get(column)), toOperator(value))]),
+  );
+}
+
+function toOperator(value: unknown): FindOperator<unknown> {
+  return value instanceof FindOperator ? value : Equal(value);
 }
 
 /** The condition on `id`; undefined when there is none. @param ids with commas between them */

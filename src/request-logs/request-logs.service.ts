@@ -51,7 +51,7 @@ export class RequestLogsService {
     const owner = { ...(await this.workspaces.filterBy(principal, query.workspace_id)), ...tenant };
     const filters = both(
       [{ ...named, ...owner }],
-      searched(query.search, ['model', 'actorId', 'errorCode', 'traceId']),
+      searched(query.search, ['model', 'mcpServer', 'mcpMethod', 'route', 'actorId', 'errorCode', 'traceId']),
     );
     return readLogPage(this.logs, tenant, filters, query);
   }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import type { EntityManager, Repository } from 'typeorm';
+import type { EntityManager, FindOptionsWhere, Repository } from 'typeorm';
 import type { Principal } from '../access/principal.js';
 import { AuditService } from '../audit/audit.service.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
@@ -8,6 +8,7 @@ import { toSkipTake } from '../common/pagination/list.js';
 import { Clock } from '../common/time/clock.js';
 import { isUuid } from '../common/uuid.js';
 import { withoutUndefined } from '../common/without-undefined.js';
+import { both, searched } from '../database/list-options.js';
 import type { WebhookDeliveryQuery } from './dto/webhook-delivery.query.js';
 import { WebhookDelivery } from './webhook-delivery.entity.js';
 import type { WebhookEndpoint } from './webhook-endpoint.entity.js';
@@ -36,9 +37,10 @@ export class WebhookDeliveriesService {
   ) {}
 
   async list(principal: Principal, id: string, query: WebhookDeliveryQuery): Promise<[WebhookDelivery[], number]> {
-    const endpoint = await this.endpoints.get(principal, id);
+    const { id: endpointId, organisationId } = await this.endpoints.get(principal, id);
+    const { status, event: eventType, search } = query;
     return this.deliveries.findAndCount({
-      where: { endpointId: endpoint.id, ...withoutUndefined({ status: query.status }) },
+      where: both([{ endpointId, organisationId, ...withoutUndefined({ status, eventType }) }], matching(search)),
       order: { createdAt: 'DESC', id: 'DESC' },
       ...toSkipTake(query),
     });
@@ -72,6 +74,12 @@ export class WebhookDeliveriesService {
     this.dispatcher.wake();
     return delivery;
   }
+}
+
+/** The receiver knows a delivery by the id of its event, which is the header `webhook-id`. */
+function matching(search: string | undefined): readonly FindOptionsWhere<WebhookDelivery>[] {
+  if (search !== undefined && isUuid(search)) return [{ outboxId: search }, { id: search }];
+  return searched(search, ['eventType', 'lastError']);
 }
 
 async function addTestDelivery(manager: EntityManager, endpoint: WebhookEndpoint, now: Date): Promise<WebhookDelivery> {

@@ -5935,6 +5935,72 @@ export type DeleteWebhookResponses = {
 
 export type DeleteWebhookResponse = DeleteWebhookResponses[keyof DeleteWebhookResponses];
 
+export type RetrieveWebhookData = {
+    body?: never;
+    path: {
+        /**
+         * The id of the webhook.
+         */
+        id: string;
+    };
+    query?: {
+        /**
+         * The organisation to act in. Needed only with an administrator's token that grants several. A body may name it instead.
+         */
+        organisation_id?: string;
+    };
+    url: '/v1/webhooks/{id}';
+};
+
+export type RetrieveWebhookErrors = {
+    /**
+     * - `validation_failed`: The request is not valid.
+     */
+    400: ErrorResponse;
+    /**
+     * - `api_key_invalid`: The gateway API key is missing or not valid.
+     * - `token_invalid`: The bearer token is not valid.
+     */
+    401: ErrorResponse;
+    /**
+     * - `permission_denied`: The caller lacks a permission that this operation needs.
+     * - `tenant_mismatch`: The request names an organisation or workspace that the caller does not act for.
+     */
+    403: ErrorResponse;
+    /**
+     * - `not_found`: The resource does not exist.
+     */
+    404: ErrorResponse;
+    /**
+     * - `rate_limited`: The API key has reached its request rate limit.
+     */
+    429: ErrorResponse;
+    /**
+     * - `internal_error`: The gateway failed to handle the request.
+     */
+    500: ErrorResponse;
+    /**
+     * - `identity_provider_unavailable`: The identity provider could not be reached.
+     */
+    502: ErrorResponse;
+    /**
+     * - `store_unavailable`: A store that the gateway depends on is not available.
+     */
+    503: ErrorResponse;
+    /**
+     * Any other error. The description of this document lists all codes.
+     */
+    default: ErrorResponse;
+};
+
+export type RetrieveWebhookError = RetrieveWebhookErrors[keyof RetrieveWebhookErrors];
+
+export type RetrieveWebhookResponses = {
+    200: WebhookEndpoint;
+};
+
+export type RetrieveWebhookResponse = RetrieveWebhookResponses[keyof RetrieveWebhookResponses];
+
 export type UpdateWebhookData = {
     body?: UpdateWebhookEndpointRequest;
     path: {
@@ -6183,9 +6249,21 @@ export type ListWebhookDeliveriesData = {
     };
     query?: {
         /**
+         * Part of the name, or of what else names the resource, in any case.
+         */
+        search?: string;
+        /**
          * Only deliveries of this status.
          */
         status?: 'pending' | 'succeeded' | 'failed';
+        /**
+         * Only deliveries of this type of events.
+         */
+        event?: 'usage_limit.threshold_reached' | 'usage_limit.exhausted' | 'usage_limit.reset' | 'usage_limit.groups_nearly_full' | 'api_key.expiring' | 'virtual_key.expiring' | 'virtual_key.credential_refused' | 'secret_reference.failed' | 'mcp_server.tools_changed' | 'webhook.disabled' | 'webhook.test';
+        /**
+         * The organisation to act in. Needed only with an administrator's token that grants several. A body may name it instead.
+         */
+        organisation_id?: string;
         /**
          * Number of the page, from 0.
          */
@@ -6194,10 +6272,6 @@ export type ListWebhookDeliveriesData = {
          * Items on a page.
          */
         page_size?: number;
-        /**
-         * The organisation to act in. Needed only with an administrator's token that grants several. A body may name it instead.
-         */
-        organisation_id?: string;
     };
     url: '/v1/webhooks/{id}/deliveries';
 };
