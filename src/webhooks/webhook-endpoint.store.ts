@@ -142,7 +142,8 @@ export class WebhookEndpointStore {
 
 /** For the audit log. A secret that is sealed again is another one. */
 function shown(row: WebhookEndpoint): object {
-  return { ...toWebhookEndpointResponse(row), url: addressMark(row.url), secret: secretMark(row.sealedSecret) };
+  const secrets = { url: addressMark(row.url), secret: secretMark(row.sealedSecret) };
+  return Object.assign(toWebhookEndpointResponse(row), secrets);
 }
 
 /** A lock needs a transaction. With FOR_CHANGE the row comes with its sealed secrets. */

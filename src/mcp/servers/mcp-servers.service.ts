@@ -52,10 +52,8 @@ export class McpServersService {
   }
 
   /** For the audit log. */
-  private readonly show = (row: McpServer): object => ({
-    ...this.definitions.toResponse(row, secretMark),
-    url: addressMark(row.url),
-  });
+  private readonly show = (row: McpServer): object =>
+    Object.assign(this.definitions.toResponse(row, secretMark), { url: addressMark(row.url) });
 
   async create(principal: Principal, dto: CreateMcpServerDto): Promise<McpServer> {
     assertMayMap(principal, dto);
