@@ -41,7 +41,7 @@ export function addressMark(url: string): { readonly origin: string; readonly pa
   return { origin: originOf(url), path: secretMark(url) };
 }
 
-/** What of an address is no secret. */
+/** The part of an address that is not secret. */
 export function originOf(url: string): string {
   return URL.canParse(url) ? new URL(url).origin : '';
 }
