@@ -34,8 +34,22 @@ describe('the report of a start', () => {
       database: { kind: 'postgresql', host: 'db.example', port: 6432, name: 'gate way' },
       migrations: FACTS.migrations,
       redis: { kind: 'server', hosts: ['cache:6380'] },
-      parts: ['metrics_port'],
+      parts: ['metrics_port', 'console'],
     });
+  });
+
+  it('names each optional part that is on, and none that is off', () => {
+    const parts = (settings: Readonly<Record<string, string>>): object =>
+      startReport(loadConfig({ ...PRODUCTION, DOCS: 'off', CONSOLE: 'off', ...settings }), FACTS);
+    expect(parts({})).toMatchObject({ parts: [] });
+    const settings = {
+      DATABASE_OUTAGE_GRACE_SECONDS: '60',
+      USAGE_LEDGER_DAYS: '90',
+      REQUEST_LOG_BODIES: '/var/lib/bodies',
+      USAGE_UNPRICED: 'allow',
+    };
+    const expected = ['outage_grace', 'ledger_retention', 'bodies_of_calls', 'unpriced_calls'];
+    expect(parts(settings)).toMatchObject({ parts: expected });
   });
 
   it('knows an embedded database, a socket, sentinels and a cluster', () => {

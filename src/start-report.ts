@@ -60,6 +60,7 @@ function hostOf(url: string): string {
 function partsOf(config: AppConfig): readonly string[] {
   const parts = {
     admin_oidc: config.ADMIN_OIDC_ISSUER,
+    oidc_login: config.ADMIN_OIDC_CLIENT_ID,
     mcp_oauth: config.MCP_OAUTH_ISSUER,
     mcp_public_url: config.MCP_PUBLIC_URL,
     signing_key: config.JWT_PRIVATE_KEY ?? (makesSigningKey(config) || undefined),
@@ -75,6 +76,11 @@ function partsOf(config: AppConfig): readonly string[] {
     aws_service_role: config.AWS_SERVICE_ROLE_ORGANISATIONS.length > 0 || undefined,
     google_identity: config.GOOGLE_IDENTITY_ORGANISATIONS.length > 0 || undefined,
     previous_encryption_keys: config.TOLLGATE_ENCRYPTION_KEYS_PREVIOUS.length > 0 || undefined,
+    outage_grace: config.DATABASE_OUTAGE_GRACE_SECONDS || undefined,
+    ledger_retention: config.USAGE_LEDGER_DAYS,
+    bodies_of_calls: config.REQUEST_LOG_BODIES,
+    unpriced_calls: config.USAGE_UNPRICED === 'allow' || undefined,
+    console: config.CONSOLE === 'off' ? undefined : config.CONSOLE,
     docs: config.DOCS === 'off' ? undefined : config.DOCS,
   };
   return Object.entries(parts).flatMap(([name, value]) => (value === undefined ? [] : [name]));

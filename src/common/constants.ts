@@ -3,6 +3,8 @@ export const VERSION = '0.1.0';
 
 /** Characters that every header accepts, without spaces: for ids, tokens and keys. RFC 9110, section 5.5 (VCHAR). */
 export const VISIBLE_ASCII = /^[\x21-\x7e]+$/;
+/** Options of `@Matches(VISIBLE_ASCII)`. */
+export const VISIBLE_ASCII_OPTIONS = { message: '$property must have printable ASCII characters, and no spaces' };
 
 /** Limits of request metadata: the length of a name or value in UTF-16 units, and the number of entries. */
 export const MAX_METADATA_LENGTH = 128;

@@ -45,6 +45,14 @@ const unvalidatedParameter: Check = (file) =>
     return !classesAtRunTime(root).has(node.type.typeName.getText());
   });
 
+/** Without options, class-validator's message shows the user a regular expression. */
+const unexplainedPattern: Check = (file) =>
+  placesOf(
+    file,
+    /@Matches\b/,
+    (node) => ts.isCallExpression(node) && node.expression.getText() === 'Matches' && node.arguments.length < 2,
+  );
+
 /** Both hide that two modules depend on each other. */
 const hiddenDependency: Check = (file) =>
   placesOf(
@@ -256,6 +264,15 @@ describe('every @Body() and @Query() parameter has a class at run time', () => {
     ["import { Other as CreateDto, type Third } from './create.dto.js';", 'CreateDto'],
   ])('accepts parameters with a class: %s %s', (imports, type) => {
     expect(unvalidatedParameter(controller(imports, type))).toEqual([]);
+  });
+});
+
+describe('every @Matches() says in words what it expects', () => {
+  it('finds no @Matches() without a message', () => expect(shipped.flatMap(unexplainedPattern)).toEqual([]));
+
+  it('detects a @Matches() without a message', () => {
+    expect(unexplainedPattern(sample('class Dto { @Matches(/^a$/) a: string; }'))).toHaveLength(1);
+    expect(unexplainedPattern(sample("class Dto { @Matches(/^a$/, { message: 'a' }) a: string; }"))).toEqual([]);
   });
 });
 

@@ -1,14 +1,14 @@
 import { IsIn, IsString, Length, Matches } from 'class-validator';
 import { OrderedCursorQuery } from '../../common/pagination/cursor.query.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
-import { VISIBLE_ASCII } from '../../common/constants.js';
+import { VISIBLE_ASCII, VISIBLE_ASCII_OPTIONS } from '../../common/constants.js';
 
 export class MessagesQuery extends OrderedCursorQuery {
   /** Only the messages that this run made. */
   @Optional()
   @IsString()
   @Length(1, 512)
-  @Matches(VISIBLE_ASCII)
+  @Matches(VISIBLE_ASCII, VISIBLE_ASCII_OPTIONS)
   readonly run_id?: string;
 }
 

@@ -1,14 +1,14 @@
 import { IsIn, IsInt, IsString, Length, Matches, Max, Min } from 'class-validator';
 import { Optional } from '../../common/validation/optional.decorator.js';
 import { ToNumber } from '../../common/validation/conversion.decorators.js';
-import { VISIBLE_ASCII } from '../../common/constants.js';
+import { VISIBLE_ASCII, VISIBLE_ASCII_OPTIONS } from '../../common/constants.js';
 
 export class FilesQuery {
   /** Only files with this purpose, e.g. `batch`. */
   @Optional()
   @IsString()
   @Length(1, 64)
-  @Matches(VISIBLE_ASCII)
+  @Matches(VISIBLE_ASCII, VISIBLE_ASCII_OPTIONS)
   readonly purpose?: string;
 
   /** How many files to return. */
@@ -28,6 +28,6 @@ export class FilesQuery {
   @Optional()
   @IsString()
   @Length(1, 1024)
-  @Matches(VISIBLE_ASCII)
+  @Matches(VISIBLE_ASCII, VISIBLE_ASCII_OPTIONS)
   readonly after?: string;
 }

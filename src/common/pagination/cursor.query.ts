@@ -2,7 +2,7 @@ import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsInt, IsString, Length, Matches, Max, Min } from 'class-validator';
 import { Optional } from '../validation/optional.decorator.js';
 import { ToNumber } from '../validation/conversion.decorators.js';
-import { VISIBLE_ASCII } from '../constants.js';
+import { VISIBLE_ASCII, VISIBLE_ASCII_OPTIONS } from '../constants.js';
 
 /** Paging of provider-style lists, forwards only. */
 export class CursorQuery {
@@ -18,7 +18,7 @@ export class CursorQuery {
   @Optional()
   @IsString()
   @Length(1, 1024)
-  @Matches(VISIBLE_ASCII)
+  @Matches(VISIBLE_ASCII, VISIBLE_ASCII_OPTIONS)
   readonly after?: string;
 }
 
@@ -34,6 +34,6 @@ export class OrderedCursorQuery extends CursorQuery {
   @Optional()
   @IsString()
   @Length(1, 1024)
-  @Matches(VISIBLE_ASCII)
+  @Matches(VISIBLE_ASCII, VISIBLE_ASCII_OPTIONS)
   readonly before?: string;
 }

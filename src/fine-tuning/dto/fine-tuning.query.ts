@@ -1,6 +1,6 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsInt, IsString, Length, Matches, Max, Min, ValidateBy } from 'class-validator';
-import { VISIBLE_ASCII } from '../../common/constants.js';
+import { VISIBLE_ASCII, VISIBLE_ASCII_OPTIONS } from '../../common/constants.js';
 import { isObject } from '../../common/json/read.js';
 import { CursorQuery } from '../../common/pagination/cursor.query.js';
 import { ToNumber } from '../../common/validation/conversion.decorators.js';
@@ -41,7 +41,7 @@ export class FineTuningItemsQuery {
   @Optional()
   @IsString()
   @Length(1, 1024)
-  @Matches(VISIBLE_ASCII)
+  @Matches(VISIBLE_ASCII, VISIBLE_ASCII_OPTIONS)
   readonly after?: string;
 }
 
@@ -55,7 +55,7 @@ export class CheckpointPermissionsQuery extends CursorQuery {
   @Optional()
   @IsString()
   @Length(1, 512)
-  @Matches(VISIBLE_ASCII)
+  @Matches(VISIBLE_ASCII, VISIBLE_ASCII_OPTIONS)
   readonly project_id?: string;
 }
 

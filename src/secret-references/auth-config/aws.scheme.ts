@@ -1,7 +1,7 @@
 import { Equals, Matches, MaxLength } from 'class-validator';
 import { fieldError, type FieldProblem } from '../../common/errors/gateway.error.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
-import { VISIBLE_ASCII } from '../../common/constants.js';
+import { VISIBLE_ASCII, VISIBLE_ASCII_OPTIONS } from '../../common/constants.js';
 import { AWS_REGION } from '../../upstream/aws/aws-region.js';
 import { AWS_ROLE_ARN } from '../../upstream/aws/aws-role-arn.js';
 import { readSecretName } from '../managers/aws-auth.js';
@@ -16,7 +16,6 @@ const MAX_PATH_CHARACTERS = 1_024;
 /** A version's id has 32 to 64 characters, AWS's labels up to 256; a reference holds fewer. */
 const MAX_VERSION_CHARACTERS = 64;
 const REGION_MESSAGE = '$property must be the name of a region, for example us-east-1';
-const PRINTABLE_MESSAGE = '$property must have printable ASCII characters, and no spaces';
 const CONTROL_CHARACTER = /\p{Cc}/u;
 
 /** Signs with a stored access key. */
@@ -29,13 +28,13 @@ class AwsAccessKeyAuth {
   readonly cloudA_access_key_id!: string;
 
   /** Secret access key that belongs to `cloudA_access_key_id`. */
-  @Matches(VISIBLE_ASCII, { message: PRINTABLE_MESSAGE })
+  @Matches(VISIBLE_ASCII, VISIBLE_ASCII_OPTIONS)
   @MaxLength(256)
   readonly cloudA_secret_access_key!: string;
 
   /** Session token, when the access key is a temporary one. */
   @Optional()
-  @Matches(VISIBLE_ASCII, { message: PRINTABLE_MESSAGE })
+  @Matches(VISIBLE_ASCII, VISIBLE_ASCII_OPTIONS)
   @MaxLength(8_192)
   readonly cloudA_session_token?: string;
 

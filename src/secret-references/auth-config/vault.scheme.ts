@@ -2,7 +2,7 @@ import { fieldError, type FieldProblem } from '../../common/errors/gateway.error
 import { X509Certificate } from 'node:crypto';
 import { buildMessage, IsIn, IsString, Matches, MaxLength, ValidateBy } from 'class-validator';
 import { Optional } from '../../common/validation/optional.decorator.js';
-import { VISIBLE_ASCII } from '../../common/constants.js';
+import { VISIBLE_ASCII, VISIBLE_ASCII_OPTIONS } from '../../common/constants.js';
 import { egressProblem } from '../../upstream/egress/egress-refused.error.js';
 import { vaultPathProblem } from '../managers/vault-path.js';
 import type { AuthConfig } from '../managers/secret-manager.types.js';
@@ -15,7 +15,6 @@ const ROLE_NAME = /^\w(?:[\w.-]*\w)?$/;
 const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----/g;
 const POSITIVE_INTEGER = /^[1-9]\d{0,8}$/;
 
-const visible = { message: '$property must be visible ASCII characters' };
 const pathName = { message: '$property must be names of letters, digits, _ . ~ @ + and -, parted by slashes' };
 const roleName = { message: '$property must be a name of letters, digits, _ . and -' };
 
@@ -69,7 +68,7 @@ class VaultTokenAuth extends VaultAuth {
 
   @IsString()
   @MaxLength(4_096)
-  @Matches(VISIBLE_ASCII, visible)
+  @Matches(VISIBLE_ASCII, VISIBLE_ASCII_OPTIONS)
   readonly vendorC_token: string;
 }
 
@@ -79,12 +78,12 @@ class VaultAppRoleAuth extends VaultLoginAuth {
 
   @IsString()
   @MaxLength(4_096)
-  @Matches(VISIBLE_ASCII, visible)
+  @Matches(VISIBLE_ASCII, VISIBLE_ASCII_OPTIONS)
   readonly vendorC_role_id: string;
 
   @IsString()
   @MaxLength(4_096)
-  @Matches(VISIBLE_ASCII, visible)
+  @Matches(VISIBLE_ASCII, VISIBLE_ASCII_OPTIONS)
   readonly vendorC_secret_id: string;
 }
 

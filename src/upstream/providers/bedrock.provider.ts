@@ -3,7 +3,7 @@ import { IsIn, Length, Matches, MaxLength } from 'class-validator';
 import { assertNever } from '../../common/assert-never.js';
 import { type FieldProblem, invalidField } from '../../common/errors/gateway.error.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
-import { VISIBLE_ASCII } from '../../common/constants.js';
+import { VISIBLE_ASCII, VISIBLE_ASCII_OPTIONS } from '../../common/constants.js';
 import { AWS_AUTH_TYPES, type AwsAuthType, type AwsCredentialSource, type AwsOptions } from '../aws/aws-credentials.js';
 import { AWS_REGION, awsEndpoint } from '../aws/aws-region.js';
 import { areCredentialsRefused } from '../aws/aws-refusal.js';
@@ -50,37 +50,37 @@ export class BedrockOptions extends ResourceProviderOptions implements AwsOption
 
   /** Access key id of the IAM user that signs, or that assumes the role. */
   @Optional()
-  @Matches(/^\w{16,128}$/)
+  @Matches(/^\w{16,128}$/, { message: '$property must have 16 to 128 letters, digits and underscores' })
   readonly aws_access_key_id?: string;
 
   /** Secret access key that belongs to `aws_access_key_id`. */
   @Optional()
-  @Matches(VISIBLE_ASCII)
+  @Matches(VISIBLE_ASCII, VISIBLE_ASCII_OPTIONS)
   @MaxLength(256)
   @Sensitive()
   readonly aws_secret_access_key?: string;
 
   /** Session token, when the stored access key is a temporary one. */
   @Optional()
-  @Matches(VISIBLE_ASCII)
+  @Matches(VISIBLE_ASCII, VISIBLE_ASCII_OPTIONS)
   @MaxLength(8_192)
   @Sensitive()
   readonly aws_session_token?: string;
 
   /** ARN of the role to assume, for `aws_auth_type` assumedRole. */
   @Optional()
-  @Matches(AWS_ROLE_ARN)
+  @Matches(AWS_ROLE_ARN, { message: '$property must be the ARN of a role' })
   readonly aws_role_arn?: string;
 
   /** External id that the role's trust policy asks for. */
   @Optional()
-  @Matches(/^[\w+=,.@:/-]+$/)
+  @Matches(/^[\w+=,.@:/-]+$/, { message: '$property must have letters, digits and the characters _ + = , . @ : / -' })
   @Length(2, 1_224)
   readonly aws_external_id?: string;
 
   /** Region that models must be in, for example us-east-1; otherwise each model's ARN names its region. */
   @Optional()
-  @Matches(AWS_REGION)
+  @Matches(AWS_REGION, { message: '$property must be the name of a region, for example us-east-1' })
   readonly aws_region?: string;
 
   /** Which of Bedrock's endpoints takes chats, responses and messages; default `mantle`. With `converse`, they are translated. */

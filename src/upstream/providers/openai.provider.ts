@@ -3,7 +3,7 @@ import { IsIn, Matches, MaxLength } from 'class-validator';
 import { Optional } from '../../common/validation/optional.decorator.js';
 import { CALLER_ACCOUNT, type CallerAccount } from './caller-account.js';
 import { bearer, buildRequest, baseUrl, joinUrl } from './build-request.js';
-import { VISIBLE_ASCII } from '../../common/constants.js';
+import { VISIBLE_ASCII, VISIBLE_ASCII_OPTIONS } from '../../common/constants.js';
 import { keyProblems } from './option-rules.js';
 import { ResourceProviderOptions } from './resource-provider-options.js';
 import type { Provider } from './provider.types.js';
@@ -11,13 +11,13 @@ import type { Provider } from './provider.types.js';
 export class OpenAiOptions extends ResourceProviderOptions {
   /** Organisation that usage is counted for, sent as `OpenAI-Organization`. */
   @Optional()
-  @Matches(VISIBLE_ASCII)
+  @Matches(VISIBLE_ASCII, VISIBLE_ASCII_OPTIONS)
   @MaxLength(255)
   readonly organization?: string;
 
   /** Project that usage is counted for, sent as `OpenAI-Project`. */
   @Optional()
-  @Matches(VISIBLE_ASCII)
+  @Matches(VISIBLE_ASCII, VISIBLE_ASCII_OPTIONS)
   @MaxLength(255)
   readonly project?: string;
 

@@ -12,7 +12,7 @@ export const PINECONE_API_VERSION = '2026-04';
 export class PineconeOptions extends ProviderOptions {
   /** Value of the header `X-Pinecone-Api-Version`, for example 2026-04. */
   @Optional()
-  @Matches(/^[0-9a-z.-]{1,20}$/)
+  @Matches(/^[0-9a-z.-]{1,20}$/, { message: '$property must be a version such as 2026-04' })
   readonly api_version?: string;
 }
 

@@ -26,12 +26,12 @@ const CREDENTIAL_FIELDS = ['google_auth_type', 'google_credentials'] as const;
 export class VertexOptions extends ProviderOptions implements GoogleOptions {
   /** Id or number of the project that is billed. */
   @Optional()
-  @Matches(GOOGLE_PROJECT)
+  @Matches(GOOGLE_PROJECT, { message: '$property must be the id or the number of a project' })
   readonly google_project?: string;
 
   /** Location that models are called in: a region such as europe-west4, `us`, `eu` or `global`. */
   @Optional()
-  @Matches(GOOGLE_LOCATION)
+  @Matches(GOOGLE_LOCATION, { message: '$property must be a region such as europe-west4, or us, eu or global' })
   readonly google_location?: string;
 
   /** Who calls: the identity in `google_credentials` (default), or the one of the machine or pod that the gateway runs on. */

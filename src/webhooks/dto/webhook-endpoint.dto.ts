@@ -8,6 +8,7 @@ import { SUBSCRIBABLE_EVENTS, type SubscribableEvent } from '../event-types.js';
 
 /** URL parsers drop spaces and line breaks, so that the address would not be the one that is shown. */
 const WITHOUT_SPACES = /^\S+$/;
+const WITHOUT_SPACES_OPTIONS = { message: '$property must have no spaces' };
 /** More than there are. */
 const MAX_EVENTS = 100;
 /** Thirty days: long enough for any rollout, short enough that an old secret does not live on by accident. */
@@ -49,7 +50,7 @@ export class UpdateWebhookEndpointDto extends WebhookEndpointFieldsDto {
   @Optional()
   @IsString()
   @Length(1, 2048)
-  @Matches(WITHOUT_SPACES)
+  @Matches(WITHOUT_SPACES, WITHOUT_SPACES_OPTIONS)
   @IsStorable()
   readonly url?: string;
 
@@ -70,7 +71,7 @@ export class CreateWebhookEndpointDto extends WebhookEndpointFieldsDto {
    */
   @IsString()
   @Length(1, 2048)
-  @Matches(WITHOUT_SPACES)
+  @Matches(WITHOUT_SPACES, WITHOUT_SPACES_OPTIONS)
   @IsStorable()
   readonly url: string;
 
