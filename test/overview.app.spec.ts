@@ -165,6 +165,8 @@ describe('the overview', () => {
     await log(today, { mcpServer: 'broken', status: 200 });
     await log(today + 1_000, { mcpServer: 'broken', status: 504, errorCode: 'upstream_timeout' });
     expect(await attention(admin, 'model_without_price')).toMatchObject([{ id: null, name: 'new-model', detail: '2' }]);
+    const { client: reader } = await admin.createKey({ scopes: ['usage.read'] });
+    expect(await attention(reader, 'model_without_price')).toEqual([]);
     expect(await attention(admin, 'server_failing')).toEqual([
       {
         kind: 'server_failing',
@@ -176,6 +178,39 @@ describe('the overview', () => {
         at: today / 1_000 + 1,
       },
     ]);
+  });
+
+  it('names models whose calls were recorded without a price, until they have one', async () => {
+    const other = await addTenant(gateway, 'elsewhere');
+    const quantities = { input: 5 };
+    await spend(today, { model: 'free-model', quantities, costNano: '0' });
+    await spend(today + 1, { model: 'free-model', quantities, costNano: '0' });
+    await spend(today, { model: 'free-of-charge', quantities, costNano: '0', priceIds: [randomUUID()] });
+    await spend(today, { model: 'never-answered', outcome: 'failed', costNano: '0' });
+    await spend(today - 2 * DAY_MS, { model: 'long-ago', quantities, costNano: '0' });
+    await spend(today, { model: 'of-others', quantities, costNano: '0' }, other.organisationId);
+    const { client: reader } = await admin.createKey({ scopes: ['usage.read'] });
+    for (const client of [admin, reader]) {
+      expect(await attention(client, 'model_not_charged')).toEqual([
+        {
+          kind: 'model_not_charged',
+          id: null,
+          name: 'free-model',
+          detail: '2',
+          used_share: null,
+          enforcement: null,
+          at: today / 1_000,
+        },
+      ]);
+    }
+    const place = { level: 'workspace', workspace_id: workspaceId, scopes: ['usage.read'] };
+    const { client: member } = await admin.createKey(place);
+    expect(await attention(member, 'model_not_charged')).toEqual([]);
+    const price = { provider: 'openai', unit: 'input', price: '0.01' };
+    await admin.create('/v1/prices', { ...price, model: 'free-of*' });
+    expect(await attention(admin, 'model_not_charged')).toHaveLength(1);
+    await admin.create('/v1/prices', { ...price, model: 'free-m*' });
+    expect(await attention(admin, 'model_not_charged')).toEqual([]);
   });
 
   it('names groups that have used 80 % or all of an active limit', async () => {

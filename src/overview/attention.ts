@@ -91,14 +91,34 @@ const SERVERS: Source = {
     ORDER BY last.created_at DESC, name LIMIT ${MOST}`,
 };
 
-const MODELS: Source = {
+/** Calls of models without a price, by model: not of those that got a price of the organisation since the last call. */
+const withoutPrice = (kind: AttentionKind, calls: string): string => `
+    SELECT '${kind}' AS kind, NULL::uuid AS id, name, count::text AS detail, ${NO_LIMIT}, at
+    FROM (SELECT model AS name, count(*) AS count, max(at) AS at FROM (${calls}) AS calls GROUP BY model) AS models
+    WHERE NOT EXISTS (SELECT 1 FROM prices p
+      WHERE p.organisation_id = $1 AND p.effective_from > models.at AND p.effective_from <= $3 AND (p.model = models.name
+        OR (p.model LIKE '%*' AND starts_with(models.name, left(p.model, -1)))))
+    ORDER BY count DESC, name LIMIT ${MOST}`;
+
+const REFUSED_MODELS: Source = {
   scope: 'logs.list',
-  sql: `
-    SELECT 'model_without_price' AS kind, NULL::uuid AS id, recent.model AS name, count(*)::text AS detail, ${NO_LIMIT},
-      max(recent.created_at) AS at
-    FROM (${RECENT}) AS recent
-    WHERE recent.error_code = 'price_unknown' AND recent.model IS NOT NULL
-    GROUP BY recent.model ORDER BY count(*) DESC, name LIMIT ${MOST}`,
+  sql: withoutPrice(
+    'model_without_price',
+    `SELECT model, created_at AS at FROM (${RECENT}) AS recent WHERE error_code = 'price_unknown' AND model IS NOT NULL`,
+  ),
+};
+
+const UNCHARGED_MODELS: Source = {
+  scope: 'usage.read',
+  sql: withoutPrice(
+    'model_not_charged',
+    `SELECT model, at FROM (
+       SELECT e.provider, e.model, e.at, e.price_ids, e.quantities FROM usage_events e
+       WHERE ${OWN('e')} AND e.at > $3::timestamptz - interval '1 day'
+       ORDER BY e.at DESC, e.id DESC LIMIT ${RECENT_CALLS}
+     ) AS recent
+     WHERE provider IS NOT NULL AND model IS NOT NULL AND price_ids = '{}' AND quantities <> '{}'`,
+  ),
 };
 
 /** How long the newest calls took. */
@@ -114,7 +134,7 @@ export function latencyStatement(tenant: Tenant, now: Date) {
 
 /** What needs attention, of the kinds that the caller may know of; the worst kind first. */
 export function attentionStatements(principal: Principal, now: Date) {
-  return [GROUPS, REFERENCES, SERVERS, MODELS, KEYS]
+  return [GROUPS, REFERENCES, SERVERS, REFUSED_MODELS, UNCHARGED_MODELS, KEYS]
     .filter(({ scope }) => principal.scopes.has(scope))
     .map(({ sql }) => ({ sql, parameters: parametersOf(principal, now) }));
 }

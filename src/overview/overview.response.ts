@@ -52,6 +52,7 @@ export const ATTENTION_KINDS = [
   'reference_failing',
   'server_failing',
   'model_without_price',
+  'model_not_charged',
   'key_expiring',
 ] as const;
 export type AttentionKind = (typeof ATTENTION_KINDS)[number];
@@ -60,14 +61,15 @@ export class OverviewAttentionResponse {
   /**
    * `group_exhausted`: a group has used up its limit. `limit_near`: a group has used 80 % or more. `reference_failing`: the last
    * read of a secret reference failed. `server_failing`: the last call of an MCP server got no answer. `model_without_price`:
-   * calls were refused because there is no price. `key_expiring`: an API key ends within seven days.
+   * calls were refused because there is no price. `model_not_charged`: calls were recorded as costing nothing because there is no
+   * price. `key_expiring`: an API key ends within seven days.
    */
   readonly kind: AttentionKind;
   /** Of the usage limit, secret reference or API key; null for servers and models. */
   readonly id: string | null;
   /** Of that resource; the slug of a server, or the name of a model. */
   readonly name: string;
-  /** The group, the error, or how many calls were refused; null: nothing more to say. */
+  /** The group, the error, or how many calls of the last day had no price; null: nothing more to say. */
   readonly detail: string | null;
   /** How much of the limit is used, from 0; null where there is no limit. */
   @ApiProperty({ format: 'double' })

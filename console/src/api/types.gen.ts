@@ -1085,9 +1085,10 @@ export type OverviewAttention = {
     /**
      * `group_exhausted`: a group has used up its limit. `limit_near`: a group has used 80 % or more. `reference_failing`: the last
      * read of a secret reference failed. `server_failing`: the last call of an MCP server got no answer. `model_without_price`:
-     * calls were refused because there is no price. `key_expiring`: an API key ends within seven days.
+     * calls were refused because there is no price. `model_not_charged`: calls were recorded as costing nothing because there is no
+     * price. `key_expiring`: an API key ends within seven days.
      */
-    kind: 'group_exhausted' | 'limit_near' | 'reference_failing' | 'server_failing' | 'model_without_price' | 'key_expiring';
+    kind: 'group_exhausted' | 'limit_near' | 'reference_failing' | 'server_failing' | 'model_without_price' | 'model_not_charged' | 'key_expiring';
     /**
      * Of the usage limit, secret reference or API key; null for servers and models.
      */
@@ -1097,7 +1098,7 @@ export type OverviewAttention = {
      */
     name: string;
     /**
-     * The group, the error, or how many calls were refused; null: nothing more to say.
+     * The group, the error, or how many calls of the last day had no price; null: nothing more to say.
      */
     detail: string | null;
     /**

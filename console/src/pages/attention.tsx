@@ -3,7 +3,7 @@ import type { OverviewAttention } from '../api/types.gen';
 import { Badge, type Tone } from '../components/ui/badge';
 import { Card } from '../components/ui/card';
 import { useTicking } from '../components/when';
-import { fromNow, percent } from '../lib/format';
+import { dollars, fromNow, percent } from '../lib/format';
 import { groupInWords } from '../lib/limit-words';
 import { useNames } from '../lib/names';
 
@@ -11,6 +11,8 @@ interface Kind {
   readonly title: string;
   readonly tone: Tone;
   readonly to: string;
+  /** Of that page. */
+  readonly view?: string;
   readonly about: (item: OverviewAttention, nameIds: (text: string) => string) => string;
 }
 
@@ -45,7 +47,15 @@ const KINDS: Readonly<Record<OverviewAttention['kind'], Kind>> = {
     title: 'Model without a price',
     tone: 'warn',
     to: '/models',
+    view: 'prices',
     about: ({ detail }) => `refused calls in the last day: ${detail ?? '0'}`,
+  },
+  model_not_charged: {
+    title: 'Model without a price',
+    tone: 'warn',
+    to: '/models',
+    view: 'prices',
+    about: ({ detail }) => `calls counted as ${dollars(0)} in the last day: ${detail ?? '0'}`,
   },
   key_expiring: { title: 'Key ends soon', tone: 'warn', to: '/keys', about: ({ at }) => `ends ${fromNow(at)}` },
 };
@@ -63,7 +73,7 @@ export function Attention({ items }: { readonly items: readonly OverviewAttentio
     <Card title="Needs attention">
       <ul className="divide-y divide-line overflow-y-auto md:max-h-80" tabIndex={0} aria-label="Needs attention">
         {items.map((item) => {
-          const { title, tone, to, about } = kindOf(item);
+          const { title, tone, to, view, about } = kindOf(item);
           return (
             <li
               key={`${item.kind} ${item.id} ${item.name} ${item.detail}`}
@@ -73,7 +83,11 @@ export function Attention({ items }: { readonly items: readonly OverviewAttentio
                 <Badge tone={tone}>{title}</Badge>
               </span>
               <span className="min-w-0">
-                <Link to={to} search={{ search: item.name }} className="font-medium wrap-anywhere hover:underline">
+                <Link
+                  to={to}
+                  search={{ view, search: item.name }}
+                  className="font-medium wrap-anywhere hover:underline"
+                >
                   {item.name}
                 </Link>{' '}
                 <About words={() => about(item, nameIds)} />
