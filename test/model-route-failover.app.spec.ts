@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import type { ServerResponse } from 'node:http';
 import { type FakeProvider, json, type Reply, startFakeProvider, text } from './support/fake-provider.js';
+import { eventually } from './support/eventually.js';
 import { requestLine } from './support/request-line.js';
 import { type Answer, jsonOf } from './support/send.js';
 import { startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
@@ -74,6 +75,9 @@ describe('a first target that fails before its output', () => {
     ['408', json({}, 408)],
     ['connection that breaks', refused],
     ['error with the status 200', json({ error: { message: 'no', code: 504 } })],
+    ['web page with the status 200', text('<html>', 'text/html')],
+    ['answer without a body', text('', 'application/json')],
+    ['half of an answer', text('{"choices":[{"mess', 'application/json')],
   ])('hands a whole call to the second: %s', async (_fault, reply) => {
     gateway.provider.replyWith(reply);
     const answer = await chat();
@@ -182,6 +186,22 @@ describe('a target that keeps failing', () => {
     expect(jsonOf(await gateway.admin.get(`${PATH}/${id}/health`))).toMatchObject({
       targets: [{ state: 'closed' }, {}],
     });
+  });
+
+  it('gets one call after its pause, also of many that come at once', async () => {
+    gateway.provider.replyWith(json({ error: { message: 'no' } }, 500));
+    for (let call = 0; call < 10; call += 1) await chat();
+    gateway.app.clock.advance(31_000);
+    gateway.provider.forget();
+    let answer = (): void => undefined;
+    gateway.provider.replyWith((response, call) => {
+      answer = () => text(GOOD, 'application/json')(response, call);
+    });
+    const calls = Array.from({ length: 20 }, () => chat());
+    await eventually(() => second.calls.length === 10 + 19);
+    answer();
+    expect((await Promise.all(calls)).map(({ status }) => status)).toEqual(calls.map(() => 200));
+    expect(gateway.provider.calls).toHaveLength(1);
   });
 
   it.each([

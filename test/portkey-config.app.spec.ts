@@ -57,6 +57,27 @@ describe('a call with a config', () => {
     expect(JSON.parse(onlyCall(second).body)).toMatchObject({ model: 'big' });
   });
 
+  it.each([
+    ['/v1/chat/completions', { messages: [] }],
+    ['/v1/rerank', { query: 'q', documents: ['d'] }],
+  ])('may leave its model to the config, at %s', async (path, body) => {
+    const targets = [one, two].map((virtual_key, at) => ({ virtual_key, override_params: { model: `m-${at}` } }));
+    const headers = { 'x-portkey-config': JSON.stringify(fallback(...targets)) };
+    gateway.provider.replyWith(json({ error: { message: 'no' } }, 503));
+    second.replyWith(json({ choices: [], results: [] }));
+    const answer = await gateway.admin.post(path, body, headers);
+    expect([answer.status, answer.headers['x-gateway-attempts']]).toEqual([200, '2']);
+    const sent = [gateway.provider, second].map((provider) => JSON.parse(onlyCall(provider).body).model);
+    expect(sent).toEqual(['m-0', 'm-1']);
+  });
+
+  it('sends no model where calls have none', async () => {
+    gateway.provider.replyWith(json({ id: 'vs_1', object: 'vector_store' }));
+    const config = JSON.stringify({ virtual_key: one, override_params: { model: 'm' } });
+    await gateway.admin.post('/v1/vector_stores', { name: 'files' }, { 'x-portkey-config': config });
+    expect(onlyCall(gateway.provider).body).not.toContain('model');
+  });
+
   it('does not send a bad request to the next target', async () => {
     gateway.provider.replyWith(json({ error: { message: 'bad' } }, 400));
     expect((await chat(fallback({ virtual_key: one }, { virtual_key: two }))).status).toBe(400);

@@ -1,10 +1,11 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
+import { Reflector } from '@nestjs/core';
 import type { Request, Response } from 'express';
 import { type MaybePromise, chain } from '../common/maybe-promise.js';
 import { gatewayHeader } from '../common/http/gateway-headers.js';
-import { requestOf } from '../common/http/execution-context.js';
+import { READ_MEMBERS, requestOf, type Route, RouteMetadataCache } from '../common/http/execution-context.js';
 import { isObject, stringOrUndefined } from '../common/json/read.js';
-import { withMember } from '../common/json/scan.js';
+import { withFirstMember, withMember } from '../common/json/scan.js';
 import { contextOf } from '../telemetry/request-context.js';
 import type { UsableVirtualKey } from '../virtual-keys/virtual-key.cache.js';
 import { assertModelAllowed } from '../model-routes/model-access.js';
@@ -35,7 +36,14 @@ const MODEL = 'model';
 /** Finds the virtual key of a provider-style request. Runs after the global guards, which know the caller and have read the body. */
 @Injectable()
 export class VirtualKeyGuard implements CanActivate {
-  constructor(private readonly finder: VirtualKeyFinder) {}
+  private readonly forwarded: RouteMetadataCache<boolean>;
+
+  constructor(
+    private readonly finder: VirtualKeyFinder,
+    reflector: Reflector,
+  ) {
+    this.forwarded = new RouteMetadataCache((route) => readsModel(reflector, route));
+  }
 
   canActivate(context: ExecutionContext): MaybePromise<boolean> {
     const request = requestOf(context);
@@ -58,9 +66,12 @@ export class VirtualKeyGuard implements CanActivate {
       noteDestination(known, found);
       if (named !== undefined) known.noteRequestedModel(named);
       if (inPath !== undefined) request.body = { ...request.body, [MODEL]: model };
+      else if (model !== undefined && named === undefined) addModel(request, model, this.forwarded.of(context));
       else if (model !== undefined && model !== named) rename(request, model);
       if (model !== undefined) {
-        if (named !== undefined) request.modelNames = { requested: named, route, isInPath: inPath !== undefined };
+        // One that a config names has a route, and no other name.
+        if (named !== undefined || route !== undefined)
+          request.modelNames = { requested: named ?? model, route, isInPath: inPath !== undefined };
         assertModelAllowed(principal, virtualKey, model, route?.name);
       }
       tellDestination(answer, found);
@@ -88,6 +99,19 @@ function modelInPath({ params }: Request): string | undefined {
 
 function namedModel(body: unknown): string | undefined {
   return isObject(body) ? stringOrUndefined(body[MODEL]) : undefined;
+}
+
+/** Whether the route forwards its body as bytes, with a model in it. */
+function readsModel(reflector: Reflector, route: Route): boolean {
+  return reflector.get<ReadonlySet<string> | undefined>(READ_MEMBERS, route.getHandler())?.has(MODEL) === true;
+}
+
+/** A request that leaves its model to a config gets it. @param isForwarded whether the provider gets the bytes of the body */
+function addModel(request: Request, model: string, isForwarded: boolean): void {
+  request.body = { ...request.body, [MODEL]: model };
+  if (!isForwarded || request.rawBody === undefined) return;
+  contextOf(request).noteSentBody(request.rawBody);
+  request.rawBody = withFirstMember(request.rawBody, MODEL, model);
 }
 
 /** The provider receives the model under its own name. */

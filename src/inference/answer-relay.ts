@@ -7,7 +7,7 @@ import type { Dialect, InferenceCall, InferenceFacts } from './dialects/dialect.
 import { requestedModes } from './dialects/service-mode.js';
 import { DiscreetMeter } from './discreet-meter.js';
 import { OutlivingSink } from './drained-calls.js';
-import { errorInstead, isPassable } from './failed-answers.js';
+import { errorInstead, isNoAnswer, isPassable } from './failed-answers.js';
 import { HeldStream } from './held-stream.js';
 import { beginStream, isStream, reply } from './replies.js';
 import { type CallersDialect, inCallersWords, type TranslatedCall, translatedMeter } from './translated-calls.js';
@@ -90,6 +90,7 @@ export class AnswerRelay<Facts extends InferenceFacts> implements BillableStream
   async complete({ status, headers, body }: RelayedAnswer): Promise<void> {
     if (this.#held?.isFailed === true || (body !== undefined && this.#hasFailed())) throw errorInstead(status);
     if (body === undefined) return;
+    if (this.plan.hasNext && isNoAnswer(body)) throw errorInstead(status);
     if (this.#translation?.error !== undefined) throw this.#translation.error;
     await this.#recorded;
     reply(this.plan.response, { status, headers, body });

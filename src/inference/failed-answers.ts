@@ -1,10 +1,27 @@
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { isObject, type JsonObject } from '../common/json/read.js';
 
+/** At either end of an answer, spaces included. */
+const EDGE_BYTES = 256;
+
 /** An answer of success that holds nothing but an error. Its caller never sees it, while another target can answer. */
 export function errorInstead(status: number): GatewayError {
   const reason = 'an error instead of an answer';
   return new GatewayError('provider_failed', { reason, provider: { status } });
+}
+
+const BOM = '\ufeff';
+const JSON_ENDS = new Set(['{}', '[]']);
+
+/** Whether a whole answer is not JSON, such as the page of a proxy, or was cut short: no model has written it. */
+export function isNoAnswer(body: Buffer): boolean {
+  // The ends are enough, and embeddings may have megabytes.
+  const first = body.toString('utf8', 0, EDGE_BYTES).replace(BOM, '').trimStart().at(0);
+  const last = body
+    .toString('latin1', Math.max(0, body.length - EDGE_BYTES))
+    .trimEnd()
+    .at(-1);
+  return first === undefined || last === undefined || !JSON_ENDS.has(first + last);
 }
 
 /** The statuses, and the words, of an error that is about the request: every provider would say the same. */

@@ -31,11 +31,22 @@ describe('the health of a target', () => {
   });
 
   it('forgets what is older than 30 seconds, and does not mix up targets', () => {
-    const health = after(many(9, 'failed'));
+    const health = after([...many(9, 'failed'), 'answered']);
     health.end(TARGET, 'failed', START + 31_000);
     expect(health.isHealthy(TARGET, START + 31_000)).toBe(true);
     expect(health.report(TARGET, START + 31_000)).toMatchObject({ calls: 1, failures: 1 });
     expect(after(many(10, 'failed')).isHealthy(OTHER, START)).toBe(true);
+  });
+
+  it('is bad after ten failures in a row, however long each of them took', () => {
+    const health = alone();
+    const times = Array.from({ length: 10 }, (_, call) => START + call * 60_000);
+    for (const at of times.slice(1)) health.end(TARGET, 'failed', at);
+    health.end(TARGET, 'answered', START + 600_000);
+    for (const at of times) health.end(TARGET, 'failed', at + 600_000);
+    expect(health.report(TARGET, START + 1_140_000)).toMatchObject({ state: 'open', until: START + 1_170_000 });
+    const mixed = after(many(9, 'failed'), after([...many(9, 'failed'), 'answered'], alone(), START), START + 60_000);
+    expect(mixed.isHealthy(TARGET, START + 60_000)).toBe(true);
   });
 
   it('lets one call through after the pause, and closes when that succeeds', () => {

@@ -41,6 +41,8 @@ interface Slot {
 
 interface Health {
   slots: Slot[];
+  /** Since the last answer, however long ago they began: calls that wait for their time limit are few in 30 seconds. */
+  failuresInRow: number;
   /** Pauses in a row. */
   pauses: number;
   openUntil: number | undefined;
@@ -55,8 +57,8 @@ export function healthKeyOf({ virtualKeyId, model }: Pick<ModelTarget, 'virtualK
 
 /**
  * How the targets of model routes are, as this gateway has seen them: one record for each model of a virtual key, whatever route
- * leads there. When half of at least ten calls in 30 seconds have failed, calls go to other targets for 30 seconds, and twice as
- * long each time that the next call fails too, up to five minutes. A pause that another gateway has seen counts, too. All times
+ * leads there. When half of at least ten calls in 30 seconds have failed, or ten in a row, calls go to other targets for 30
+ * seconds, and twice as long each time that the next call fails too, up to five minutes. A pause that another gateway has seen counts, too. All times
  * are Unix milliseconds, and targets are named by `healthKeyOf`.
  */
 @Injectable()
@@ -117,7 +119,7 @@ function stateOf({ openUntil, limitedUntil }: Health, now: number): Pick<HealthR
 }
 
 function newHealth(): Health {
-  return { slots: [], pauses: 0, openUntil: undefined, limitedUntil: 0, probeUntil: 0 };
+  return { slots: [], failuresInRow: 0, pauses: 0, openUntil: undefined, limitedUntil: 0, probeUntil: 0 };
 }
 
 function count(health: Health, outcome: 'answered' | 'failed', now: number): void {
@@ -129,6 +131,7 @@ function count(health: Health, outcome: 'answered' | 'failed', now: number): voi
   }
   slot.calls += 1;
   if (outcome === 'failed') slot.failures += 1;
+  health.failuresInRow = outcome === 'failed' ? health.failuresInRow + 1 : 0;
 }
 
 function countsOf({ slots }: Health, now: number): { calls: number; failures: number } {
@@ -145,7 +148,7 @@ function isRecent({ number }: Slot, now: number): boolean {
 
 function isFailing(health: Health, now: number): boolean {
   const { calls, failures } = countsOf(health, now);
-  return calls >= LEAST_CALLS && failures >= calls * FAILED_SHARE;
+  return health.failuresInRow >= LEAST_CALLS || (calls >= LEAST_CALLS && failures >= calls * FAILED_SHARE);
 }
 
 /** @returns its end */
@@ -154,5 +157,6 @@ function pause(health: Health, now: number): number {
   health.openUntil = until;
   health.pauses += 1;
   health.slots = [];
+  health.failuresInRow = 0;
   return until;
 }

@@ -210,9 +210,12 @@ function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
-/** The JSON text of an object that has members, with another one before them. */
+/** The JSON text of an object, with another member before those that it has. */
 export function withFirstMember(json: Buffer, name: string, value: unknown): Buffer {
   const start = json.indexOf(JSON_TOKEN.openBrace) + 1;
-  const member = Buffer.from(`${JSON.stringify(name)}:${JSON.stringify(value)},`);
+  let next = start;
+  while (isSpace(json[next])) next += 1;
+  const comma = json[next] === JSON_TOKEN.closeBrace ? '' : ',';
+  const member = Buffer.from(`${JSON.stringify(name)}:${JSON.stringify(value)}${comma}`);
   return Buffer.concat([json.subarray(0, start), member, json.subarray(start)]);
 }

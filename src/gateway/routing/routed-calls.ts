@@ -58,10 +58,16 @@ export class RoutedCalls {
     let { target, others } = route;
     let failure: unknown;
     for (let attempts = 1; ; attempts += 1) {
+      // Other calls may have begun, or failed, since the targets got their turns.
+      const better = this.isHealthy(target) ? undefined : await this.next(current, this.healthyFirst(target, others));
+      if (better !== undefined && better.target !== target) {
+        ({ context: current, target, others } = better);
+        this.tell(current, target);
+      }
       answer.setHeader(ATTEMPTS_HEADER, String(attempts));
       const hasNext = others.length > 0;
       // Asked before the call begins, which may be the one that shows whether the target works again.
-      const isTriedOnce = hasNext || !this.health.isHealthy(target.healthKey, this.now());
+      const isTriedOnce = hasNext || !this.isHealthy(target);
       this.health.begin(target.healthKey, this.now());
       try {
         const result = await attempt(current, { model: target.model, hasNext, isTriedOnce });
@@ -74,16 +80,30 @@ export class RoutedCalls {
         // One that cannot take the call says less than one that has tried.
         if (failure === undefined || outcome !== 'unknown' || !isPassable) failure = error;
         if (!isPassable || answer.headersSent || answer.destroyed) throw failure;
-        const found = others.length === 0 ? undefined : await this.next(current, others);
+        const found = await this.next(current, others);
         if (found === undefined) throw failure;
         this.noteFailover(current, target, error);
         ({ context: current, target, others } = found);
       }
       for (const name of answer.getHeaderNames()) if (!given.includes(name)) answer.removeHeader(name);
-      const destination = { virtualKey: current.virtualKey, model: target.model };
-      noteDestination(current.request, destination);
-      tellDestination(answer, destination);
+      this.tell(current, target);
     }
+  }
+
+  private isHealthy({ healthKey }: KnownTarget): boolean {
+    return this.health.isHealthy(healthKey, this.now());
+  }
+
+  /** None where no other target is healthy. */
+  private healthyFirst(target: KnownTarget, others: readonly KnownTarget[]): readonly KnownTarget[] {
+    const healthy = others.filter((other) => this.isHealthy(other));
+    return healthy.length === 0 ? [] : [...healthy, target, ...others.filter((other) => !healthy.includes(other))];
+  }
+
+  private tell({ request, virtualKey, answer }: ProviderContext, { model }: KnownTarget): void {
+    const destination = { virtualKey, model };
+    noteDestination(request, destination);
+    tellDestination(answer, destination);
   }
 
   private noteFailover({ virtualKey, request }: ProviderContext, { model }: KnownTarget, error: unknown): void {
@@ -95,7 +115,7 @@ export class RoutedCalls {
   /** undefined: none of the others can be used. */
   private async next(context: ProviderContext, waiting: readonly KnownTarget[]): Promise<NextTarget | undefined> {
     const { modelNames, principal, bytes } = context;
-    if (modelNames?.route === undefined) return undefined;
+    if (modelNames?.route === undefined || waiting.length === 0) return undefined;
     const found = await this.finder.firstUsable(principal, modelNames.route, waiting).catch((error: unknown) => {
       if (error instanceof GatewayError) return undefined;
       throw error;
