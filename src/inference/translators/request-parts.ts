@@ -3,8 +3,9 @@ import { isObject, type JsonObject } from '../../common/json/read.js';
 
 const MAX_LEFT_OUT = 20;
 const MAX_NAME = 64;
-/** What a header can hold. */
-const FIELD = /^[\w.[\]-]+$/;
+const NOT_IN_HEADER = /[^\w.[\]-]/g;
+/** Stands for what is above the most. */
+const OTHERS = 'others';
 
 /** Blocks of an earlier answer about what its provider has done itself. */
 export const DONE_BY_PROVIDER: ReadonlySet<string> = new Set([
@@ -28,18 +29,25 @@ export class LeftOut {
 
   /** @param field without indices, so that each is named once: `messages.content.thinking` */
   add(field: string): void {
-    if (this.#fields.size < MAX_LEFT_OUT && field.length <= 2 * MAX_NAME && FIELD.test(field)) this.#fields.add(field);
+    const named = field.slice(0, 2 * MAX_NAME).replaceAll(NOT_IN_HEADER, '_');
+    this.#fields.add(this.#fields.size < MAX_LEFT_OUT || this.#fields.has(named) ? named : OTHERS);
   }
 
-  /** Adds the fields of an object that are not known and not null. */
-  addOthers(object: JsonObject, known: ReadonlySet<string>, prefix = ''): void {
+  /** Adds the fields of an object that are not known and say something. */
+  addOthers(object: unknown, known: ReadonlySet<string>, prefix = ''): void {
+    if (!isObject(object)) return;
     for (const [name, value] of Object.entries(object))
-      if (!known.has(name) && value !== null && value !== undefined) this.add(prefix + name);
+      if (!known.has(name) && !saysNothing(value)) this.add(prefix + name);
   }
 
   get fields(): readonly string[] {
     return [...this.#fields];
   }
+}
+
+/** Clients send what an answer has back whole, with lists that have been empty. */
+function saysNothing(value: unknown): boolean {
+  return value === null || value === undefined || (Array.isArray(value) && value.length === 0);
 }
 
 /** Of a document, whether its answer is to have some; of a text in an earlier answer, those that it has. */

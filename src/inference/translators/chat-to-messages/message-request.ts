@@ -38,6 +38,30 @@ const USUAL_CAP = 32_000;
 /** Of an earlier answer, as its servers and clients call them. */
 const THOUGHTS = ['reasoning_content', 'reasoning', 'reasoning_details', 'thinking_blocks'] as const;
 
+const OF_MESSAGE: ReadonlySet<string> = new Set([
+  'role',
+  'content',
+  'name',
+  'refusal',
+  'tool_calls',
+  'tool_call_id',
+  'audio',
+  'cache_control',
+  ...THOUGHTS,
+]);
+const OF_PART: ReadonlySet<string> = new Set(['type', 'text', 'refusal', 'image_url', 'file', 'cache_control']);
+const OF_IMAGE: ReadonlySet<string> = new Set(['url', 'detail']);
+const OF_FILE: ReadonlySet<string> = new Set(['filename', 'file_data', 'file_id']);
+const OF_CALL: ReadonlySet<string> = new Set(['id', 'type', 'index', 'function']);
+const OF_CALLED: ReadonlySet<string> = new Set(['name', 'arguments']);
+const OF_TOOL: ReadonlySet<string> = new Set(['type', 'function', 'cache_control']);
+const OF_FUNCTION: ReadonlySet<string> = new Set(['name', 'description', 'parameters', 'strict', 'cache_control']);
+const OF_CHOICE: ReadonlySet<string> = new Set(['type', 'function']);
+const OF_FORMAT: ReadonlySet<string> = new Set(['type', 'json_schema']);
+const OF_SCHEMA: ReadonlySet<string> = new Set(['name', 'description', 'schema', 'strict']);
+const OF_STREAM: ReadonlySet<string> = new Set(['include_usage', 'include_obfuscation']);
+const NAME: ReadonlySet<string> = new Set(['name']);
+
 export interface MessageRequest {
   readonly body: JsonObject;
   readonly leftOut: readonly string[];
@@ -55,6 +79,7 @@ export function toMessageRequest(
   if (typeof request['n'] === 'number' && request['n'] > 1) throw untranslatable('n', 'more than one answer', provider);
   const leftOut = new LeftOut();
   leftOut.addOthers(request, TRANSLATED);
+  leftOut.addOthers(request['stream_options'], OF_STREAM, 'stream_options.');
   noteDefaults(request, leftOut);
   const tools = toolsOf(request, leftOut, provider);
   const turns = new MessageTurns('fitted');
@@ -68,7 +93,7 @@ export function toMessageRequest(
     top_k: request['top_k'],
     stop_sequences: stopsOf(request, leftOut),
     tools,
-    tool_choice: tools === undefined ? undefined : choiceOf(request, provider),
+    tool_choice: tools === undefined ? undefined : choiceOf(request, leftOut, provider),
     metadata: userOf(request),
     ...formatOf(request, leftOut),
   };
@@ -103,8 +128,11 @@ function toolsOf({ tools }: JsonObject, leftOut: LeftOut, provider: string): rea
   if (tools === undefined || tools === null) return undefined;
   const translated = listAt(tools, 'tools').map((tool, index) => {
     const path = `tools.${index}`;
-    const { type, function: called, cache_control: mark } = objectAt(tool, path);
+    const whole = objectAt(tool, path);
+    const { type, function: called, cache_control: mark } = whole;
     if (type !== 'function') throw untranslatable(path, `the tool ${wordOf(type)}`, provider);
+    leftOut.addOthers(whole, OF_TOOL, 'tools.');
+    leftOut.addOthers(called, OF_FUNCTION, 'tools.function.');
     const { name, description, parameters, strict, cache_control = mark } = objectAt(called, `${path}.function`);
     if (strict === true) leftOut.add('tools.strict');
     const input_schema = inputSchema(parameters);
@@ -115,6 +143,7 @@ function toolsOf({ tools }: JsonObject, leftOut: LeftOut, provider: string): rea
 
 function choiceOf(
   { tool_choice: choice, parallel_tool_calls: isParallel }: JsonObject,
+  leftOut: LeftOut,
   provider: string,
 ): JsonObject | undefined {
   if (choice === 'none') return { type: 'none' };
@@ -123,6 +152,8 @@ function choiceOf(
   if (!isObject(choice)) return isParallel === false ? { type: 'auto', ...single } : undefined;
   const { type, function: called } = choice;
   if (type !== 'function') throw untranslatable('tool_choice', `the choice ${wordOf(type)}`, provider);
+  leftOut.addOthers(choice, OF_CHOICE, 'tool_choice.');
+  leftOut.addOthers(called, NAME, 'tool_choice.function.');
   const { name } = objectAt(called, 'tool_choice.function');
   return { type: 'tool', name: textAt(name, 'tool_choice.function.name'), ...single };
 }
@@ -130,8 +161,11 @@ function choiceOf(
 function formatOf({ response_format: format }: JsonObject, leftOut: LeftOut): JsonObject {
   if (!isObject(format) || format['type'] === 'text') return {};
   const { type, json_schema: given } = format;
-  if (type === 'json_schema' && isObject(given))
+  leftOut.addOthers(format, OF_FORMAT, 'response_format.');
+  if (type === 'json_schema' && isObject(given)) {
+    leftOut.addOthers(given, OF_SCHEMA, 'response_format.json_schema.');
     return { output_config: { format: { type, schema: given['schema'] } } };
+  }
   leftOut.add('response_format');
   return {};
 }
@@ -151,6 +185,7 @@ class ChatInput {
 
   #message(message: JsonObject, path: string): void {
     const { role, name } = message;
+    this.leftOut.addOthers(message, OF_MESSAGE, 'messages.');
     if ((name ?? null) !== null) this.leftOut.add('messages.name');
     switch (role) {
       case 'system':
@@ -192,7 +227,10 @@ class ChatInput {
     if (calls === undefined || calls === null) return;
     for (const [index, call] of listAt(calls, `${path}.tool_calls`).entries()) {
       const at = `${path}.tool_calls.${index}`;
-      const { id, type = 'function', function: called } = objectAt(call, at);
+      const whole = objectAt(call, at);
+      const { id, type = 'function', function: called } = whole;
+      this.leftOut.addOthers(whole, OF_CALL, 'messages.tool_calls.');
+      this.leftOut.addOthers(called, OF_CALLED, 'messages.tool_calls.function.');
       if (type !== 'function') throw untranslatable(at, `a call of the type ${wordOf(type)}`, this.provider);
       const { name, arguments: json } = objectAt(called, `${at}.function`);
       const input = inputOf(textAt(json, `${at}.function.arguments`));
@@ -210,7 +248,10 @@ class ChatInput {
     if (!Array.isArray(content)) throw invalidField(path, 'must be a string or a list');
     return listAt(content, path).map((each, index) => {
       const part = objectAt(each, `${path}.${index}`);
-      const { cache_control } = part;
+      const { cache_control, image_url: image, file } = part;
+      this.leftOut.addOthers(part, OF_PART, 'messages.content.');
+      this.leftOut.addOthers(image, OF_IMAGE, 'messages.content.image_url.');
+      this.leftOut.addOthers(file, OF_FILE, 'messages.content.file.');
       return { ...this.#block(part, `${path}.${index}`), ...(isObject(cache_control) ? { cache_control } : {}) };
     });
   }

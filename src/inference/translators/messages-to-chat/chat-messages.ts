@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../../common/json/read.js';
 import { plainId, signatureOf } from '../call-signatures.js';
 import { fittedName } from '../fitted-names.js';
+import { noteBlockFields } from '../message-fields.js';
 import {
   type LeftOut,
   DONE_BY_PROVIDER,
@@ -188,6 +189,7 @@ export class ChatMessages {
     return listAt(content, path).map((block, index) => {
       const found = objectAt(block, `${path}.${index}`);
       if ((found['cache_control'] ?? null) !== null) this.leftOut.add('cache_control');
+      noteBlockFields(found, path.startsWith('system') ? 'system.' : 'messages.content.', this.leftOut);
       return [index, found] as const;
     });
   }

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../../../common/json/read.js';
 import { fittedName } from '../fitted-names.js';
+import { noteMessageFields } from '../message-fields.js';
 import { LeftOut, listAt, objectAt, present, textAt, untranslatable, wordOf } from '../request-parts.js';
 import type { TranslationTarget } from '../translator.types.js';
 import { ChatMessages } from './chat-messages.js';
@@ -39,6 +40,7 @@ export function toChatRequest(request: JsonObject, target: TranslationTarget): C
   for (const name of NEEDED) if ((request[name] ?? null) !== null) throw untranslatable(name, name, provider);
   const leftOut = new LeftOut();
   leftOut.addOthers(request, TRANSLATED);
+  noteMessageFields(request, leftOut);
   if (request['service_tier'] === 'standard_only') leftOut.add('service_tier');
   const { thinking } = request;
   // Not every model that thinks takes the same switch, and those that do not think refuse it.

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, stringOrUndefined } from '../../../common/json/read.js';
 import { fittedName } from '../fitted-names.js';
+import { noteBlockFields } from '../message-fields.js';
 import {
   DONE_BY_PROVIDER,
   type LeftOut,
@@ -85,7 +86,9 @@ export class ConverseContent {
     if (given === undefined || given === null) return [];
     if (typeof given === 'string') return textBlocks(given);
     return listAt(given, 'system').flatMap((block, index) => {
-      const { type, text, cache_control: mark } = objectAt(block, `system.${index}`);
+      const read = objectAt(block, `system.${index}`);
+      noteBlockFields(read, 'system.', this.options.leftOut);
+      const { type, text, cache_control: mark } = read;
       if (type !== 'text') throw this.#refusal(`system.${index}`, `a block of the type ${wordOf(type)}`);
       return this.#marked(textBlocks(textAt(text, `system.${index}.text`)), mark);
     });
@@ -100,6 +103,7 @@ export class ConverseContent {
     if (typeof content === 'string') return textBlocks(content);
     return listAt(content, path).flatMap((each, index) => {
       const block = objectAt(each, `${path}.${index}`);
+      noteBlockFields(block, 'messages.content.', this.options.leftOut);
       return this.#marked(this.#block(block, `${path}.${index}`), block['cache_control']);
     });
   }

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../../common/json/read.js';
+import { noteMessageFields } from '../message-fields.js';
 import { LeftOut, present, untranslatable } from '../request-parts.js';
 import type { TranslationTarget } from '../translator.types.js';
 import { ConverseContent } from './converse-content.js';
@@ -44,6 +45,7 @@ export function toConverseRequest(request: JsonObject, target: TranslationTarget
   const stopSequences = stopsOf(request);
   const leftOut = new LeftOut();
   leftOut.addOthers(request, TRANSLATED);
+  noteMessageFields(request, leftOut);
   const { service_tier: tier } = request;
   if (typeof tier === 'string' && tier !== 'auto' && tier !== 'standard_only') leftOut.add('service_tier');
   const content = new ConverseContent({ provider, leftOut, caches: isClaude });

@@ -38,6 +38,33 @@ const OWN_OF_PROVIDER =
 /** What the API demands, of a model that is not known. */
 const USUAL_CAP = 32_000;
 
+/** Of an item of the input, whatever its type. */
+const OF_ITEM = ['type', 'id', 'status'] as const;
+/** By the type of an item, what is read of it. */
+const ITEMS: ReadonlyMap<unknown, ReadonlySet<string>> = new Map(
+  Object.entries({
+    message: ['role', 'content', 'phase'],
+    function_call: ['call_id', 'name', 'namespace', 'arguments', 'caller'],
+    custom_tool_call: ['call_id', 'name', 'namespace', 'input', 'caller'],
+    function_call_output: ['call_id', 'output'],
+    custom_tool_call_output: ['call_id', 'output'],
+  }).map(([type, fields]) => [type, new Set([...OF_ITEM, ...fields])]),
+);
+const OF_PART: ReadonlySet<string> = new Set([
+  'type',
+  'text',
+  'refusal',
+  'logprobs',
+  'detail',
+  'image_url',
+  'file_id',
+  'file_data',
+  'file_url',
+  'filename',
+]);
+const OF_STREAM: ReadonlySet<string> = new Set(['include_obfuscation', 'include_usage']);
+const OF_FORMAT: ReadonlySet<string> = new Set(['type', 'name', 'description', 'schema', 'strict']);
+
 export interface MessageRequest {
   readonly body: JsonObject;
   readonly leftOut: readonly string[];
@@ -57,6 +84,7 @@ export function toMessageRequest(
   if (request['background'] === true) throw untranslatable('background', 'an answer that comes later', provider);
   const leftOut = new LeftOut();
   leftOut.addOthers(request, TRANSLATED);
+  leftOut.addOthers(request['stream_options'], OF_STREAM, 'stream_options.');
   noteDefaults(request, leftOut);
   const tools = new ResponseTools(request['tools'], leftOut, { provider, keepsStrict: ids === 'kept' });
   const turns = new MessageTurns(ids);
@@ -103,6 +131,7 @@ function formatOf({ text }: JsonObject, leftOut: LeftOut): JsonObject {
   const { format, ...others } = text;
   leftOut.addOthers(others, new Set(), 'text.');
   if (!isObject(format) || format['type'] === 'text') return {};
+  leftOut.addOthers(format, OF_FORMAT, 'text.format.');
   if (format['type'] === 'json_schema')
     return { output_config: { format: { type: 'json_schema', schema: format['schema'] } } };
   leftOut.add('text.format');
@@ -131,6 +160,7 @@ class ResponseInput {
 
   #item(item: JsonObject, path: string): void {
     const { type = 'message', call_id: id, name, namespace, output } = item;
+    this.leftOut.addOthers(item, ITEMS.get(type) ?? new Set(Object.keys(item)), 'input.');
     switch (type) {
       case 'message':
         return this.#message(item, path);
@@ -183,6 +213,7 @@ class ResponseInput {
 
   #block(part: JsonObject, path: string): JsonObject {
     const { type } = part;
+    this.leftOut.addOthers(part, OF_PART, 'input.content.');
     switch (type) {
       case 'input_text':
       case 'output_text':

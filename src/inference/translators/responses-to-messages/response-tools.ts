@@ -20,6 +20,10 @@ const TEXT_INPUT = {
   additionalProperties: false,
 } as const;
 
+const OF_TOOL: ReadonlySet<string> = new Set(['type', 'name', 'description', 'parameters', 'strict', 'format']);
+const OF_NAMESPACE: ReadonlySet<string> = new Set(['type', 'name', 'description', 'tools']);
+const OF_CHOICE: ReadonlySet<string> = new Set(['type', 'name', 'namespace', 'mode', 'tools']);
+
 /** A tool, as the caller of a response knows it. */
 export interface CallersTool {
   readonly name: string;
@@ -67,6 +71,7 @@ export class ResponseTools {
     if (choice === 'required') return { type: 'any' };
     if (!isObject(choice)) return { type: 'auto' };
     const { type, name, namespace } = choice;
+    this.leftOut.addOthers(choice, OF_CHOICE, 'tool_choice.');
     if (type === 'function' || type === 'custom')
       return { type: 'tool', name: flatName(textAt(name, 'tool_choice.name'), namespace) };
     if (type !== 'allowed_tools') throw untranslatable('tool_choice', `the tool ${wordOf(type)}`, this.provider);
@@ -78,6 +83,7 @@ export class ResponseTools {
     const { type, strict } = tool;
     if (type === 'namespace') {
       const name = textAt(tool['name'], `${path}.name`);
+      this.leftOut.addOthers(tool, OF_NAMESPACE, 'tools.namespace.');
       if (tool['description']) this.leftOut.add('tools.namespace.description');
       const list = listAt(tool['tools'], `${path}.tools`);
       return list.flatMap((each, index) =>
@@ -97,6 +103,7 @@ export class ResponseTools {
   }
 
   #define(tool: JsonObject, path: string, namespace: string | undefined, schema: JsonObject): JsonObject {
+    this.leftOut.addOthers(tool, OF_TOOL, 'tools.');
     const own = textAt(tool['name'], `${path}.name`);
     const name = flatName(own, namespace);
     if (this.#byName.has(name)) throw untranslatable(path, `a second tool of the name ${name}`, this.provider);
