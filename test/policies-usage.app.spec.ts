@@ -69,6 +69,36 @@ describe('the usage of a policy', () => {
     expect((await admin.list(PATH)).find((limit) => limit['id'] === id)).not.toHaveProperty('usage');
   });
 
+  it('finds groups by the names of keys and workspaces that the caller may list', async () => {
+    const group_by = [{ key: 'workspace_id' }, { key: 'api_key' }];
+    const id = await gateway.limit({ group_by, credit_limit: 10, workspace_id: workspaceId });
+    const call = { scopes: ['completions.write'], level: 'workspace', workspace_id: workspaceId };
+    const groups: Record<string, string> = {};
+    for (const name of ['night 100% job', 'day job']) {
+      const key = await admin.createKey({ ...call, name });
+      expect((await gateway.call({ headers: { 'x-gateway-api-key': key.key } })).status).toBe(200);
+      groups[name] = key.id;
+    }
+    await gateway.books.ledger(2);
+    const found = async (client: GatewayClient, search: string): Promise<unknown> =>
+      (await client.list(`${PATH}/${id}/entities?search=${encodeURIComponent(search)}`)).map(
+        ({ value_key: key }) => key,
+      );
+    const keyOf = (name: string): unknown => expect.stringContaining(`api_key:${groups[name]}`);
+    expect(await found(admin, 'NIGHT')).toEqual([keyOf('night 100% job')]);
+    expect(await found(admin, '100%')).toEqual([keyOf('night 100% job')]);
+    expect(await found(admin, groups['day job'] ?? '')).toEqual([keyOf('day job')]);
+    expect(await found(admin, 'Team')).toHaveLength(2);
+    expect(await found(admin, 'nothing')).toEqual([]);
+    // It may list neither keys nor workspaces.
+    expect(await found(member, 'NIGHT')).toEqual([]);
+    expect(await found(member, 'Team')).toEqual([]);
+    const scopes = ['policies.read', 'api_keys.list'];
+    const { client: reader } = await admin.createKey({ level: 'workspace', workspace_id: workspaceId, scopes });
+    expect(await found(reader, 'NIGHT')).toEqual([keyOf('night 100% job')]);
+    expect(await found(reader, 'Team')).toEqual([]);
+  });
+
   it('deletes a group, which starts from nothing with its next call', async () => {
     const id = await make({ credit_limit: COST, periodic_reset: 'monthly' });
     const entities = `${PATH}/${id}/entities`;

@@ -38,7 +38,12 @@ export function allColumns({ columns }: EntityMetadata): Readonly<Record<string,
 
 /** Matches rows whose column contains the text in either case; `%` and `_` are literal. */
 export function containsText(text: string): FindOperator<string> {
-  return ILike(`%${text.replace(/[\\%_]/g, '\\$&')}%`);
+  return ILike(patternOf(text));
+}
+
+/** The same for statements that compare with `ILIKE`. */
+export function patternOf(text: string): string {
+  return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 }
 
 const MAX_TRIES = 5;

@@ -7,7 +7,7 @@ import { type ListOf, toList, toSkipTake } from '../common/pagination/list.js';
 import { Clock } from '../common/time/clock.js';
 import { isUuid } from '../common/uuid.js';
 import type { UsageBucket } from '../usage/usage-bucket.entity.js';
-import { UsageBucketStore } from '../usage/usage-bucket.store.js';
+import { type SearchedNames, UsageBucketStore } from '../usage/usage-bucket.store.js';
 import { USAGE_STORE } from '../usage/usage-store.token.js';
 import type { UsageStore } from '../usage/usage-store.types.js';
 import { windowAt } from '../usage/windows.js';
@@ -35,7 +35,7 @@ export class UsageEntitiesService {
 
   /** The usage of the current period. */
   async list(principal: Principal, policyId: string, query: UsageEntitiesQuery): Promise<ListOf<UsageEntityResponse>> {
-    return this.listOf(await this.policies.get(principal, policyId), query);
+    return this.listOf(await this.policies.get(principal, policyId), query, namesFor(principal));
   }
 
   async mostUsed(policy: UsagePolicy): Promise<UsageEntityResponse[]> {
@@ -111,15 +111,23 @@ export class UsageEntitiesService {
   private async listOf(
     policy: UsagePolicy,
     query: Pick<UsageEntitiesQuery, 'status' | 'search' | 'current_page' | 'page_size'>,
+    names?: SearchedNames,
   ): Promise<ListOf<UsageEntityResponse>> {
     const { limit } = readPolicy(policy);
     const window = windowAt(policy.periodicReset, this.clock.now());
     const found = await this.buckets.list(
       { organisationId: policy.organisationId, policyId: policy.id, windowId: window.id },
-      { limit, status: query.status, search: query.search, ...toSkipTake(query) },
+      { limit, status: query.status, search: query.search, ...(names && { names }), ...toSkipTake(query) },
     );
     return toList(found, (bucket) => toUsageEntityResponse(bucket, limit));
   }
+}
+
+/** A search finds what the caller could look up itself. */
+function namesFor({ workspaceId, scopes }: Principal): SearchedNames {
+  const keys = scopes.has('api_keys.list') ? (['api_key'] as const) : [];
+  const workspaces = scopes.has('workspaces.list') ? (['workspace_id'] as const) : [];
+  return { workspaceId, of: [...keys, ...workspaces] };
 }
 
 /** With the group by its value key: its id says nothing once it is deleted. */

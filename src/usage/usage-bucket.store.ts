@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import type { FindOptionsWhere, Repository } from 'typeorm';
-import { containsText } from '../database/rows.js';
+import type { FindOptionsWhere, Repository, SelectQueryBuilder } from 'typeorm';
+import { patternOf } from '../database/rows.js';
 import { UsageBucket } from './usage-bucket.entity.js';
 import type { BucketKey } from './usage-store.types.js';
 
@@ -16,11 +16,28 @@ export interface BucketFilter {
   /** In the policy's unit: `exhausted` are those that have reached it, or were marked under no lower one. */
   readonly limit: bigint;
   readonly status: 'active' | 'exhausted' | undefined;
-  /** Part of the readable key. */
+  /** Part of the readable key, or of a name of what its ids stand for. */
   readonly search: string | undefined;
+  /** Names that the search may find. */
+  readonly names?: SearchedNames;
   readonly skip: number;
   readonly take: number;
 }
+
+/** Of what the caller may list. */
+export interface SearchedNames {
+  /** null: of all workspaces. */
+  readonly workspaceId: string | null;
+  readonly of: readonly (keyof typeof NAMES)[];
+}
+
+/** Ids by a name like the one that is searched, in the keys of groups that write them as `<key>:<id>`. */
+const NAMES = {
+  api_key: `SELECT k.id::text FROM api_keys k WHERE k.organisation_id = :organisation
+    AND (:workspace::uuid IS NULL OR k.workspace_id = :workspace) AND k.name ILIKE :pattern`,
+  workspace_id: `SELECT w.id::text FROM workspaces w WHERE w.organisation_id = :organisation
+    AND (:workspace::uuid IS NULL OR w.id = :workspace) AND w.name ILIKE :pattern`,
+} as const;
 
 const IS_EXHAUSTED = '(bucket.used >= :limit OR (bucket.exhaustedAt IS NOT NULL AND bucket.creditLimit >= :limit))';
 
@@ -33,7 +50,7 @@ export class UsageBucketStore {
   async list(window: BucketsOfWindow, filter: BucketFilter): Promise<[UsageBucket[], number]> {
     const query = this.rows.createQueryBuilder('bucket').where({ ...window });
     const { status, search, limit } = filter;
-    if (search !== undefined) query.andWhere({ valueKey: containsText(search) });
+    if (search !== undefined) addSearch(query, search, window.organisationId, filter.names);
     if (status !== undefined) {
       query.andWhere(`(${status === 'active' ? 'NOT ' : ''}${IS_EXHAUSTED})`, { limit: String(limit) });
     }
@@ -62,4 +79,21 @@ export class UsageBucketStore {
     }));
     return this.rows.find({ where });
   }
+}
+
+function addSearch(
+  query: SelectQueryBuilder<UsageBucket>,
+  search: string,
+  organisation: string,
+  { workspaceId: workspace, of }: SearchedNames = { workspaceId: null, of: [] },
+): void {
+  // Faster than a pattern, for the many groups that one limit can have.
+  const ofName = of.map(
+    (key) => `split_part(split_part('|' || bucket.valueKey, '|${key}:', 2), '|', 1) IN (${NAMES[key]})`,
+  );
+  query.andWhere(`(${['bucket.valueKey ILIKE :pattern', ...ofName].join(' OR ')})`, {
+    pattern: patternOf(search),
+    organisation,
+    workspace,
+  });
 }

@@ -70,6 +70,12 @@ export const lists = [
       await page.getByRole('button', { name: `Reset ${group}` }).waitFor();
       await page.getByRole('cell', { name: /^API key: second old key/ }).waitFor();
       assert.deepEqual([lookups.length, new Set(lookups).size], [2, 2], lookups.join(' '));
+      // Groups are found by the names that are shown.
+      await page.getByRole('searchbox').fill('second OLD');
+      await cell.waitFor({ state: 'detached', timeout: 5_000 });
+      await page.getByRole('cell', { name: /^API key: second old key/ }).waitFor();
+      await page.getByRole('searchbox').fill('zz old');
+      await cell.waitFor({ timeout: 5_000 });
       await page.goto(`${address}/calls?search=costs-nothing`);
       await page.getByRole('cell', { name: 'first old key' }).waitFor({ timeout: 5_000 });
       await page.goto(address);

@@ -6898,7 +6898,7 @@ export type ListUsageLimitEntitiesData = {
     };
     query?: {
         /**
-         * Part of the value key.
+         * Part of the value key, or of the name of an API key or workspace in it that the caller may list.
          */
         search?: string;
         /**

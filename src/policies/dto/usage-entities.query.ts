@@ -9,7 +9,7 @@ export class UsageEntitiesQuery extends PageQuery {
   @IsIn(['active', 'exhausted'])
   readonly status?: 'active' | 'exhausted';
 
-  /** Part of the value key. */
+  /** Part of the value key, or of the name of an API key or workspace in it that the caller may list. */
   @IsTextFilter()
   readonly search?: string;
 }
