@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { matchesWildcards } from './wildcards.js';
+import { cpuTimeOf } from '../../test/support/cpu-time.js';
 
 describe('matchesWildcards', () => {
   it.each([
@@ -28,9 +29,10 @@ describe('matchesWildcards', () => {
     expect(matchesWildcards(pattern, text)).toBe(false);
   });
 
-  it('takes a short time for many wildcards and a long text', () => {
-    const startedAt = performance.now();
-    expect(matchesWildcards(`${'*a'.repeat(100)}*b`, 'a'.repeat(1_000_000))).toBe(false);
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
+  it('takes a short time for many wildcards and a long text', async () => {
+    const spent = await cpuTimeOf(() => {
+      expect(matchesWildcards(`${'*a'.repeat(100)}*b`, 'a'.repeat(1_000_000))).toBe(false);
+    });
+    expect(spent).toBeLessThan(1_000);
   });
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { canonicalModel, modelAliases } from '../usage/model-names.js';
 import { compileConditions, type Condition } from './conditions.js';
 import { isPolicyKey, type PolicyAttributes } from './policy-keys.js';
+import { cpuTimeOf } from '../../test/support/cpu-time.js';
 
 const KEY_ID = '0197fa6e-5f0b-7c2d-9a51-3f3d8a1c4b7e';
 
@@ -78,13 +79,14 @@ describe('conditions', () => {
     expect(['arn:*', '@bedrock/arn:aws:*', '@bedrock*', 'cohere*', 'c*'].map(met)).toEqual(Array(5).fill(true));
   });
 
-  it('matches a name as long as a body in time, and distinguishes it from shorter ones', () => {
+  it('matches a name as long as a body in time, and distinguishes it from shorter ones', async () => {
     const model = 'm'.repeat(4_000_000);
     const facts = { ...FACTS, model, modelAliases: modelAliases('azure-ai', model) };
     const others = compileConditions([{ key: 'model', value: ['x-*', 'm'.repeat(512)] }]);
-    const startedAt = performance.now();
-    for (let count = 0; count < 500; count += 1) expect(others(facts)).toBe(false);
-    expect(performance.now() - startedAt).toBeLessThan(1_000);
+    const spent = await cpuTimeOf(() => {
+      for (let count = 0; count < 500; count += 1) expect(others(facts)).toBe(false);
+    });
+    expect(spent).toBeLessThan(1_000);
     expect(compileConditions([{ key: 'model', value: '@cohere/cohere.mmm*' }])(facts)).toBe(true);
   });
 
