@@ -1,5 +1,6 @@
 import { invalidField } from '../../../common/errors/gateway.error.js';
 import { isObject, type JsonObject } from '../../../common/json/read.js';
+import { enforceableSchema } from '../answer-schemas.js';
 import { documentBlock, imageBlock, inputOf, MessageTurns, noteDetail, samplingOf } from '../message-turns.js';
 import { inputSchema, LeftOut, listAt, objectAt, present, textAt, untranslatable, wordOf } from '../request-parts.js';
 import type { TranslationTarget } from '../translator.types.js';
@@ -164,7 +165,8 @@ function formatOf({ response_format: format }: JsonObject, leftOut: LeftOut): Js
   leftOut.addOthers(format, OF_FORMAT, 'response_format.');
   if (type === 'json_schema' && isObject(given)) {
     leftOut.addOthers(given, OF_SCHEMA, 'response_format.json_schema.');
-    return { output_config: { format: { type, schema: given['schema'] } } };
+    const schema = enforceableSchema(given['schema'], leftOut, 'response_format.json_schema.schema');
+    return { output_config: { format: { type, schema } } };
   }
   leftOut.add('response_format');
   return {};

@@ -8,6 +8,7 @@ const BASE = { model: 'm', max_tokens: 10, messages: [ASK] };
 const BASE_CHAT = { model: 'm', max_tokens: 10, messages: [ASK] };
 const TOOL = { name: 'add', description: 'Adds.', input_schema: { type: 'object' } };
 const CHAT_TOOL = { type: 'function', function: { name: 'add', description: 'Adds.', parameters: { type: 'object' } } };
+const CLOSED = { type: 'object', additionalProperties: false };
 const CALL = { type: 'tool_use', id: 'toolu_1', name: 'add', input: { a: 1 } };
 const CHAT_CALL = { id: 'toolu_1', type: 'function', function: { name: 'add', arguments: '{"a":1}' } };
 const PNG = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } };
@@ -50,12 +51,8 @@ const FORMS: readonly (readonly [string, JsonObject, JsonObject, (readonly strin
   [
     'a schema of the answer',
     { output_config: { format: { type: 'json_schema', schema: { type: 'object' } } } },
-    {
-      response_format: {
-        type: 'json_schema',
-        json_schema: { name: 'answer', schema: { type: 'object' }, strict: true },
-      },
-    },
+    { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: { type: 'object' } } } },
+    ['output_config.format.schema'],
   ],
   ['the tier of the account', { service_tier: 'auto' }, {}],
   ['the standard tier', { service_tier: 'standard_only' }, {}, ['service_tier']],
@@ -128,8 +125,8 @@ const FORMS: readonly (readonly [string, JsonObject, JsonObject, (readonly strin
   ['no tools', { tools: [], tool_choice: { type: 'auto' } }, {}],
   [
     'a strict tool with a cache and examples',
-    { tools: [{ ...TOOL, type: 'custom', strict: true, input_examples: [{}], ...CACHED }] },
-    { tools: [{ type: 'function', function: { ...CHAT_TOOL.function, strict: true } }] },
+    { tools: [{ ...TOOL, input_schema: CLOSED, type: 'custom', strict: true, input_examples: [{}], ...CACHED }] },
+    { tools: [{ type: 'function', function: { ...CHAT_TOOL.function, parameters: CLOSED, strict: true } }] },
     ['cache_control', 'tools.input_examples'],
   ],
   ['a free choice', { tools: [TOOL], tool_choice: { type: 'auto' } }, { tools: [CHAT_TOOL], tool_choice: 'auto' }],

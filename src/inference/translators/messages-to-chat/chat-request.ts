@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../../common/json/read.js';
+import { isEnforcedByOpenai } from '../answer-schemas.js';
 import { fittedName } from '../fitted-names.js';
 import { noteMessageFields } from '../message-fields.js';
 import { LeftOut, listAt, objectAt, present, textAt, untranslatable, wordOf } from '../request-parts.js';
@@ -81,7 +82,14 @@ function toolsOf({ tools }: JsonObject, leftOut: LeftOut, provider: string): rea
     if ((type ?? 'custom') !== 'custom') throw untranslatable(path, `the tool ${wordOf(type)}`, provider);
     if (isObject(cached)) leftOut.add('cache_control');
     leftOut.addOthers(others, NONE, 'tools.');
-    const definition = present({ name: fittedName(textAt(name, `${path}.name`)), description, parameters, strict });
+    const isStrict = strict === true && isEnforcedByOpenai(parameters);
+    if (strict === true && !isStrict) leftOut.add('tools.strict');
+    const definition = present({
+      name: fittedName(textAt(name, `${path}.name`)),
+      description,
+      parameters,
+      strict: isStrict ? strict : undefined,
+    });
     return { type: 'function', function: definition };
   });
   return translated.length === 0 ? undefined : translated;
@@ -109,9 +117,13 @@ function outputConfigOf({ output_config: config, output_format: former }: JsonOb
   const { format = former, ...others } = isObject(config) ? config : {};
   // Claude Code names an effort for every model, and models that do not reason refuse it.
   leftOut.addOthers(others, NONE, 'output_config.');
-  return isObject(format) ? { response_format: responseFormatOf(format) } : {};
+  return isObject(format) ? { response_format: responseFormatOf(format, leftOut) } : {};
 }
 
-function responseFormatOf({ type, schema, name = 'answer' }: JsonObject): JsonObject {
-  return type === 'json_schema' ? { type, json_schema: { name, schema, strict: true } } : { type };
+function responseFormatOf({ type, schema, name = 'answer' }: JsonObject, leftOut: LeftOut): JsonObject {
+  if (type !== 'json_schema') return { type };
+  if (isEnforcedByOpenai(schema)) return { type, json_schema: { name, schema, strict: true } };
+  // As a strict one it would be refused. The model reads it, and mostly keeps to it.
+  leftOut.add('output_config.format.schema');
+  return { type, json_schema: { name, schema } };
 }

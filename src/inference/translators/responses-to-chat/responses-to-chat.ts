@@ -28,7 +28,7 @@ export const responsesToChat: Translator = {
     const message = toMessageRequest(without, target, 'kept');
     // Messages have other bounds for them.
     const { max_output_tokens: cap, temperature, top_p } = request;
-    const own = { max_tokens: cap ?? undefined, temperature, top_p };
+    const own = { max_tokens: cap ?? undefined, temperature, top_p, output_config: undefined };
     const chat = inCallersWords(callersName, () => toChatRequest({ ...message.body, ...own }, target));
     const { provider, answerId, now } = target;
     const ofMessage = { provider, answerId, thinks: true, stopSequences: [], ownNames: NO_NAMES };

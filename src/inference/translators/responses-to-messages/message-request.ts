@@ -1,5 +1,6 @@
 import { invalidField } from '../../../common/errors/gateway.error.js';
 import { isObject, type JsonObject } from '../../../common/json/read.js';
+import { enforceableSchema } from '../answer-schemas.js';
 import { documentBlock, imageBlock, inputOf, MessageTurns, noteDetail, samplingOf } from '../message-turns.js';
 import { LeftOut, listAt, objectAt, present, textAt, untranslatable, wordOf } from '../request-parts.js';
 import type { TranslationTarget } from '../translator.types.js';
@@ -102,7 +103,7 @@ export function toMessageRequest(
     tools: tools.definitions.length === 0 ? undefined : tools.definitions,
     ...tools.choiceOf(request),
     metadata: userOf(request),
-    ...formatOf(request, leftOut),
+    ...formatOf(request, leftOut, ids === 'kept'),
   };
   return { body: present(body), leftOut: leftOut.fields, tools };
 }
@@ -126,14 +127,17 @@ function userOf({ safety_identifier: identifier, user }: JsonObject): JsonObject
   return typeof user_id === 'string' ? { user_id } : undefined;
 }
 
-function formatOf({ text }: JsonObject, leftOut: LeftOut): JsonObject {
+function formatOf({ text }: JsonObject, leftOut: LeftOut, isForChat: boolean): JsonObject {
   if (!isObject(text)) return {};
   const { format, ...others } = text;
   leftOut.addOthers(others, new Set(), 'text.');
   if (!isObject(format) || format['type'] === 'text') return {};
   leftOut.addOthers(format, OF_FORMAT, 'text.format.');
-  if (format['type'] === 'json_schema')
-    return { output_config: { format: { type: 'json_schema', schema: format['schema'] } } };
+  const { type, schema } = format;
+  if (type === 'json_schema') {
+    const enforced = isForChat ? schema : enforceableSchema(schema, leftOut, 'text.format.schema');
+    return { output_config: { format: { type, schema: enforced } } };
+  }
   leftOut.add('text.format');
   return {};
 }
