@@ -3,8 +3,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/glo
 import { ResponsePin } from '../src/gateway/routing/response-pin.entity.js';
 import { ResponsePinRetention } from '../src/gateway/routing/response-pin.retention.js';
 import { eventually } from './support/eventually.js';
-import { type FakeProvider, json, startFakeProvider, text } from './support/fake-provider.js';
-import type { Answer } from './support/send.js';
+import { type FakeProvider, json, type Reply, startFakeProvider, text } from './support/fake-provider.js';
+import { type Answer, jsonOf, refusalOf } from './support/send.js';
+import { GatewayClient } from './support/gateway-client.js';
+import { onServer } from './support/services.js';
+import { ADMIN_KEY, startTestApp, type TestApp } from './support/test-app.js';
 import { startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
 
 const CALLS = 12;
@@ -14,6 +17,7 @@ let gateway: UsageGateway;
 let second: FakeProvider;
 let organisationId: string;
 let ids: readonly string[];
+let slugs: readonly string[];
 let name: string;
 let made = 0;
 
@@ -30,7 +34,7 @@ beforeEach(async () => {
   second.forget();
   gateway.provider.replyWith(json(response(`first-${made}`)));
   second.replyWith(json(response(`second-${made}`)));
-  const slugs = [
+  slugs = [
     await gateway.virtualKey('openai-compatible'),
     await gateway.virtualKey('openai-compatible', { config: { base_url: second.url } }),
   ];
@@ -46,6 +50,13 @@ afterAll(async () => {
 
 function response(id: string): object {
   return { id, object: 'response', status: 'completed', output: [], usage: { input_tokens: 1, output_tokens: 1 } };
+}
+
+/** As JSON, or as a stream of two events. */
+function madeAs(id: string, isStream: boolean): Reply {
+  if (!isStream) return json(response(id));
+  const events = ['created', 'completed'].map((what) => ({ type: `response.${what}`, response: response(id) }));
+  return text(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''), 'text/event-stream');
 }
 
 function respond(more: object = {}): Promise<Answer> {
@@ -101,6 +112,73 @@ describe('a response of a model route with several targets', () => {
     await respond();
     await eventually(async () => (await pins()).some(({ responseId }) => responseId === 'last'));
     expect((await pins()).map(({ responseId }) => responseId)).not.toContain('unstored');
+  });
+});
+
+onServer('a response that another gateway has just made', () => {
+  const CONVERSATIONS = 10;
+  const FOLLOWING = { model: '', input: 'hi', max_output_tokens: 16 };
+  let replica: TestApp;
+  let other: GatewayClient;
+
+  beforeAll(async () => {
+    replica = await startTestApp({}, true);
+    other = new GatewayClient(replica.url).as(ADMIN_KEY);
+  });
+  afterAll(() => replica.close());
+
+  it.each([false, true])('is continued where it was made at once, streamed: %s', async (stream) => {
+    await eventually(async () => {
+      replica.clock.advance(10_000);
+      return (await other.post('/v1/responses', { ...FOLLOWING, model: name })).status === 200;
+    });
+    for (let at = 0; at < CONVERSATIONS; at += 1) {
+      gateway.provider.replyWith(madeAs(`first-${stream}-${at}`, stream));
+      second.replyWith(madeAs(`second-${stream}-${at}`, stream));
+      const made = await respond({ stream });
+      const [previous_response_id] = /(first|second)-(true|false)-\d+/.exec(made.text) ?? [];
+      const followed = await other.post('/v1/responses', { ...FOLLOWING, model: name, previous_response_id });
+      const used = 'x-gateway-virtual-key-used';
+      expect([followed.status, followed.headers[used]]).toEqual([200, made.headers[used]]);
+    }
+  });
+});
+
+describe('a stored response of a model route', () => {
+  const stored: Reply = (reply, call) => {
+    const isList = call.path.includes('/input_items');
+    json(isList ? { object: 'list', data: [], has_more: false } : { ...response('kept'), deleted: true })(reply, call);
+  };
+
+  it('is read, listed, cancelled and deleted by its id alone, whatever the default virtual key is', async () => {
+    const made = await respond();
+    const { id } = jsonOf(made);
+    gateway.provider.replyWith(stored);
+    second.replyWith(stored);
+    const { client } = await gateway.admin.createKey({ scopes: ['completions.write'], default_virtual_key: slugs[0] });
+    for (const caller of [gateway.admin, client]) {
+      const path = `/v1/responses/${String(id)}`;
+      const answers = [await caller.get(path), await caller.get(`${path}/input_items`)];
+      answers.push(await caller.post(`${path}/cancel`, {}), await caller.delete(path));
+      const used = 'x-gateway-virtual-key-used';
+      const seen = answers.map(({ status, headers }) => [status, headers[used]]);
+      expect(seen).toEqual(answers.map(() => [200, made.headers[used]]));
+    }
+  });
+
+  it('is not read by a key that may not use its virtual key, nor without one when it is not known', async () => {
+    gateway.provider.replyWith(json(response('only-first')));
+    second.replyWith(json({ error: { message: 'no' } }, 500));
+    await respond();
+    const { client } = await gateway.admin.createKey({
+      scopes: ['completions.write'],
+      allowed_virtual_keys: [slugs[1]],
+    });
+    gateway.provider.forget();
+    expect(refusalOf(await client.get('/v1/responses/only-first'))).toMatchObject({ code: 'model_not_allowed' });
+    const unknown = refusalOf(await gateway.admin.get('/v1/responses/never-seen'));
+    expect(unknown).toMatchObject({ status: 400, code: 'virtual_key_required' });
+    expect(gateway.provider.calls).toEqual([]);
   });
 });
 

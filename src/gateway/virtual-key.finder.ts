@@ -19,6 +19,7 @@ const HEADER = 'x-gateway-virtual-key';
 /** The models of some providers have a slash in their names too, and some begin with `@`. */
 const PREFIXED = /^(?<at>@?)(?<slug>[a-zA-Z0-9_-]{1,255})\/(?<model>.+)$/s;
 const MAX_NAMES = 20;
+const STORED_RESPONSE = 'response_id';
 
 /** Of a model route, what its calls depend on. */
 export interface UsedRoute extends Pick<KnownRoute, 'output' | 'targets'> {
@@ -49,7 +50,7 @@ interface Prefixed {
 
 /**
  * Finds the virtual key of a request to a provider. The first that is there decides: the header, the prefix of the model, a model
- * route, the default of the API key.
+ * route, the account of a stored response, the default of the API key.
  */
 @Injectable()
 export class VirtualKeyFinder {
@@ -108,7 +109,7 @@ export class VirtualKeyFinder {
 
   /** A model without a virtual key: the name of a model route, or of a model of the default. */
   private byName(principal: Principal, model: string | undefined, call: RoutedCall): MaybePromise<Destination> {
-    if (model === undefined) return this.byDefault(principal, model);
+    if (model === undefined) return this.byStoredResponse(principal, call);
     return chain(this.routes.find(principal, model, this.now()), (route) => {
       if (route === undefined) return this.byDefault(principal, model);
       const { name, output, targets } = route;
@@ -199,6 +200,20 @@ export class VirtualKeyFinder {
     const pinned = await this.pins.find(organisationId, previous);
     const kept = targets.filter(({ virtualKeyId }) => virtualKeyId === pinned);
     return kept.length === 0 ? targets : kept;
+  }
+
+  /** A call without a model: the account that keeps the response which it is about, where that is known. */
+  private byStoredResponse(principal: Principal, call: RoutedCall): MaybePromise<Destination> {
+    const id = call.storedResponse();
+    if (id === undefined) return this.byDefault(principal, undefined);
+    return this.pins
+      .find(principal.organisationId, id)
+      .then((pinned) => (pinned === undefined ? undefined : this.virtualKeys.findById(principal, pinned, this.now())))
+      .then((virtualKey) => {
+        if (virtualKey === undefined) return this.byDefault(principal, undefined);
+        assertVirtualKeyAllowed(principal, virtualKey, STORED_RESPONSE);
+        return { virtualKey, model: undefined };
+      });
   }
 
   private async hasBudget(

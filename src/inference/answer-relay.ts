@@ -77,12 +77,15 @@ export class AnswerRelay<Facts extends InferenceFacts> implements BillableStream
     if (!isStream(head)) return undefined;
     this.#translation?.beginStream();
     const begin = (): Writable => this.#begin(head);
-    if (!this.plan.hasNext) return begin();
+    const { hasNext, record } = this.plan;
+    if (!hasNext && record === undefined) return begin();
     this.#held = new HeldStream({
       begin,
       hasOutput: () => this.#meter?.hasOutput === true,
       hasFailed: () => this.#hasFailed(),
+      recording: () => this.#recorded,
     });
+    if (!hasNext) this.#held.begin();
     return this.#held;
   };
 
@@ -115,9 +118,10 @@ export class AnswerRelay<Facts extends InferenceFacts> implements BillableStream
 
   #noteId(id: string): void {
     this.#answerId = id;
-    this.#recorded = this.plan.record?.(id);
+    const recorded = this.plan.record?.(id);
+    this.#recorded = recorded;
     // Of a stream, the failure is in the log.
-    this.#recorded?.catch(() => undefined);
+    recorded?.then(() => (this.#recorded = undefined)).catch(() => undefined);
   }
 }
 

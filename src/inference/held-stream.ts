@@ -10,11 +10,13 @@ export interface HeldStreamPlan {
   readonly hasOutput: () => boolean;
   /** Whether they are an error that another target may do better than. */
   readonly hasFailed: () => boolean;
+  /** Until the id of the answer is written down: its caller may use it at once, and at another gateway. */
+  readonly recording?: () => Promise<void> | undefined;
 }
 
 /**
  * Holds the beginning of a stream back until some of the model's output has come, so that another target can take the call while
- * its caller has seen nothing. Then it passes everything on, byte for byte.
+ * its caller has seen nothing, and until its id is written down. Then it passes everything on, byte for byte.
  */
 export class HeldStream extends Writable {
   #held: (Buffer | string)[] = [];
@@ -30,7 +32,19 @@ export class HeldStream extends Writable {
     return this.#out === undefined && this.plan.hasFailed();
   }
 
+  /** Holds nothing back any more, but for the id. */
+  begin(): void {
+    this.#begin();
+  }
+
   override _write(chunk: Buffer | string, _encoding: BufferEncoding, done: () => void): void {
+    const recording = this.plan.recording?.();
+    if (recording === undefined) return this.#take(chunk, done);
+    const go = (): void => this.#take(chunk, done);
+    recording.then(go, go);
+  }
+
+  #take(chunk: Buffer | string, done: () => void): void {
     if (this.#out !== undefined) return passTo(this.#out, chunk, done);
     this.#held.push(chunk);
     this.#heldBytes += chunk.length;

@@ -248,16 +248,16 @@ export class InferenceService {
     members: JsonObject,
   ): AnswerPlan<Facts>['record'] {
     if (creates === undefined) return undefined;
-    return (id) => {
-      if (members['store'] !== false) this.pin(context, id);
-      return this.isolated.record(context, creates, id);
+    return async (id) => {
+      const pinned = members['store'] === false ? undefined : this.pin(context, id);
+      await this.isolated.record(context, creates, id);
+      await pinned;
     };
   }
 
   /** A call that continues the answer goes to the account that keeps it. */
-  private pin({ modelNames, principal, virtualKey }: ProviderContext, responseId: string): void {
-    const targets = modelNames?.route?.targets ?? [];
-    if (targets.length > 1) this.pins.note(principal.organisationId, responseId, virtualKey.id);
+  private async pin({ modelNames, principal, virtualKey }: ProviderContext, responseId: string): Promise<void> {
+    if (modelNames?.route !== undefined) await this.pins.note(principal.organisationId, responseId, virtualKey.id);
   }
 
   /** A call that is free. @param members of the body that are read */

@@ -10,6 +10,8 @@ export interface RoutedCall {
   readonly affinity: () => string | undefined;
   /** The response that it continues, by the id of its provider. */
   readonly previousResponse: () => string | undefined;
+  /** The stored response that it is about, by the id of its provider. */
+  readonly storedResponse: () => string | undefined;
   readonly attributes: () => PolicyAttributes;
   /** A quarter of the bytes of its body. */
   readonly estimatedTokens: () => number;

@@ -9,6 +9,7 @@ import type { Destination } from '../virtual-key.finder.js';
 
 const CACHE_KEY = 'prompt_cache_key';
 const PREVIOUS_RESPONSE = 'previous_response_id';
+const RESPONSE_IN_PATH = 'response_id';
 /** The members of a body that decide where a call goes, besides its model. */
 export const ROUTING_MEMBERS: readonly string[] = [CACHE_KEY, PREVIOUS_RESPONSE];
 /** Of JSON in English; other texts have fewer. */
@@ -51,6 +52,11 @@ export class RequestOfRoute implements RoutedCall {
 
   estimatedTokens(): number {
     return Math.ceil((this.request.rawBody?.length ?? 0) / BYTES_PER_TOKEN);
+  }
+
+  storedResponse(): string | undefined {
+    const id: unknown = this.request.params[RESPONSE_IN_PATH];
+    return stringOrUndefined(id);
   }
 
   attributes(): PolicyAttributes {

@@ -5,17 +5,20 @@ import type { Repository } from 'typeorm';
 import { describeDefect } from '../../common/errors/describe-error.js';
 import { isStorableText } from '../../common/storable-text.js';
 import { Clock } from '../../common/time/clock.js';
+import { settledWithin } from '../../common/time/timeout.js';
 import { WriteBehind } from '../../database/write-behind.js';
 import { LOGGER, type Logger } from '../../telemetry/logger.js';
 import { ResponsePin } from './response-pin.entity.js';
 
 const MAX_REMEMBERED = 10_000;
+/** A database that is slower must not keep an answer from its caller. */
+const LONGEST_WAIT_MS = 1_000;
 const MAX_ID_LENGTH = 255;
 
-/** Which virtual key a response was made with, where its model route has several. */
+/** Which virtual key a response was made with, of those that model routes have led to. */
 @Injectable()
 export class ResponsePins implements OnApplicationShutdown {
-  /** For calls that follow before the row is written. By organisation and response. */
+  /** By organisation and response. */
   private readonly recent = new LRUCache<string, string>({ max: MAX_REMEMBERED });
   private readonly waiting: WriteBehind<ResponsePin, ResponsePin>;
 
@@ -46,10 +49,12 @@ export class ResponsePins implements OnApplicationShutdown {
     });
   }
 
-  note(organisationId: string, responseId: string, virtualKeyId: string): void {
+  /** Over when other gateways can find it: until then, the caller cannot continue the response. Never fails. */
+  async note(organisationId: string, responseId: string, virtualKeyId: string): Promise<void> {
     if (!isPinnable(responseId)) return;
     this.recent.set(keyOf(organisationId, responseId), virtualKeyId);
     this.waiting.add({ organisationId, responseId, virtualKeyId, createdAt: this.clock.now() });
+    await settledWithin(LONGEST_WAIT_MS, this.waiting.flush());
   }
 
   /** The id of the virtual key; undefined: it is not known. */
