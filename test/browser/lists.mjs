@@ -35,6 +35,41 @@ export const lists = [
     },
   },
   {
+    title:
+      'The audit log and the calls of a server are searched and filtered by the address, and a trace joins the logs',
+    run: async ({ tabs, page: address, adminKey, ask, toolsUrl }) => {
+      await ask('/v1/mcp-servers', { name: 'Searched', slug: 'searched', url: toolsUrl });
+      await ask('/v1/mcp-servers/searched/test', {});
+      const call = (tool) => ask(`/v1/mcp-servers/searched/tools/${tool}/call`, { arguments: {} });
+      for (const tool of ['create_issue', 'delete_issue']) await call(tool);
+      const page = await logIn(tabs, `${address}/mcp/searched`, adminKey);
+      const calls = page.getByRole('table', { name: 'Calls' });
+      await calls.getByText('create_issue').first().waitFor();
+      await page.getByRole('searchbox', { name: 'Search calls' }).fill('delete_');
+      await calls.getByText('create_issue').first().waitFor({ state: 'detached', timeout: 5_000 });
+      await page.reload();
+      await calls
+        .getByRole('link', { name: /^Trace/ })
+        .first()
+        .click();
+      await page.getByRole('heading', { level: 1, name: 'Calls' }).waitFor();
+      await page.getByRole('button', { name: /^Show/ }).click();
+      await page.getByRole('dialog').getByText('tool failed').waitFor();
+      await page.getByRole('dialog').getByRole('link', { name: 'its changes' }).click();
+      await page.getByText('No change here.').waitFor();
+      await page.getByRole('searchbox').fill('mcp_servers.CREATE');
+      await page.getByRole('cell', { name: 'Searched', exact: true }).waitFor();
+      await page.getByLabel('Resource').selectOption('Workspaces');
+      await page.getByText('No change here.').waitFor();
+      await page.getByLabel('Resource').selectOption('MCP servers');
+      await page.reload();
+      await page.getByRole('button', { name: 'Show mcp_servers.create of Searched' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByText('url.path').waitFor();
+      assert.equal(await dialog.getByText(new URL(toolsUrl).pathname).count(), 0);
+    },
+  },
+  {
     title: 'Keys and workspaces are named however many are newer, and all names of a page come at once',
     run: async ({ tabs, url, page: address, adminKey, ask, call, providerUrl }) => {
       const config = { base_url: providerUrl };

@@ -44,7 +44,12 @@ export const VIEWS = [
   view('call', 'calls', (page) => page.getByRole('button', { name: /^Show/ }).first().click()),
   view('call-bodies', 'calls?search=gpt-4.1-mini', showBodies),
   view('audit', 'audit'),
-  view('audit-entry', 'audit', press('Show virtual_keys.create')),
+  view('audit-entry', 'audit', (page) =>
+    page
+      .getByRole('button', { name: /^Show virtual_keys/ })
+      .first()
+      .click(),
+  ),
   view('settings', 'settings'),
   view('workspaces', 'settings?view=workspaces'),
   view('change-workspace', 'settings?view=workspaces', press(`Change ${LONG}`)),
@@ -53,6 +58,7 @@ export const VIEWS = [
   view('delete-workspace', 'settings?view=workspaces', answered('Delete Default', 'belong to it')),
   view('members', 'settings?view=members'),
   view('webhooks', 'settings?view=webhooks'),
+  view('deliveries', 'settings?view=webhooks', showDeliveries),
   view('new-webhook', 'settings?view=webhooks', chooseEvents),
   view('change-webhook', 'settings?view=webhooks', press(`Change ${HOOK}`)),
   view('rotate-webhook', 'settings?view=webhooks', press(`Rotate ${HOOK}`)),
@@ -94,6 +100,12 @@ async function openBodyLog(page) {
 async function chooseEvents(page) {
   await press('New webhook')(page);
   await page.getByLabel('All, also those that come later').uncheck();
+}
+
+async function showDeliveries(page) {
+  await page.getByRole('link', { name: `Deliveries ${HOOK}` }).click();
+  await page.getByRole('button', { name: 'Send a test event' }).click();
+  await page.getByRole('row', { name: /webhook\.test/ }).waitFor();
 }
 
 async function rotateSecret(page) {

@@ -5,13 +5,17 @@ import { useNames } from '../lib/names';
 const KIND = /^api_key:/;
 
 /** A name, or else an id, on one line: its beginning where there is little room, and all of it under the pointer and in a selection. */
-export function Id({ id }: { readonly id: string }) {
+export function Id({ id, isLink = false }: { readonly id: string; readonly isLink?: boolean }) {
   const nameIds = useNames([id]);
   const name = nameIds(id).replace(KIND, '');
   return (
     <span
       title={id}
-      className={cn('block max-w-28 truncate xl:max-w-48', name === id && 'font-mono text-xs text-muted')}
+      className={cn(
+        'block max-w-28 truncate xl:max-w-48',
+        name === id && 'font-mono text-xs',
+        name === id && (isLink ? 'text-accent underline' : 'text-muted'),
+      )}
     >
       {name}
     </span>

@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import type { useListSearch } from '../lib/list-search';
 import { SearchBox } from './page';
 import { Select } from './ui/field';
@@ -12,20 +13,30 @@ interface Choice {
   readonly options: Readonly<Record<string, string>>;
 }
 
-/** What stands above a list: its search and one choice. */
-export function ListTools({ list, ...choice }: Choice & { readonly list: List }) {
+/** What stands above a list: its search, one choice, and more of them. */
+export function ListTools({
+  list,
+  children,
+  ...choice
+}: Choice & { readonly list: List; readonly children?: ReactNode }) {
   return (
     <div className="flex flex-wrap gap-2">
       <SearchBox value={list.search ?? ''} onSearch={list.onSearch} />
       <ListChoice list={list} {...choice} />
+      {children}
     </div>
   );
 }
 
 /** Chooses the status that a list shows. */
-export function ListChoice({ list, label, value, options }: Choice & { readonly list: List }) {
+export function ListChoice({ list, ...choice }: Choice & { readonly list: List }) {
+  return <Choose onChoose={list.onStatus} {...choice} />;
+}
+
+/** One choice of what a list shows. */
+export function Choose({ label, value, options, onChoose }: Choice & { readonly onChoose: (value: string) => void }) {
   return (
-    <Select aria-label={label} className="sm:w-44" value={value} onChange={({ target }) => list.onStatus(target.value)}>
+    <Select aria-label={label} className="sm:w-44" value={value} onChange={({ target }) => onChoose(target.value)}>
       {Object.entries(options).map(([option, words]) => (
         <option key={option} value={option}>
           {words}

@@ -1,16 +1,20 @@
+import type { ReactNode } from 'react';
 import { Button } from './ui/button';
 
 interface RowActionsProps {
   /** Name of the row, for screen readers. */
   readonly of: string;
+  /** Before the actions: where the row leads to. */
+  readonly first?: ReactNode;
   /** By their words; those that the caller may not do are undefined. */
   readonly actions: Readonly<Record<string, (() => void) | undefined>>;
 }
 
 /** What can be done with a row of a table. */
-export function RowActions({ of, actions }: RowActionsProps) {
+export function RowActions({ of, first, actions }: RowActionsProps) {
   return (
     <div className="flex flex-wrap gap-1 md:flex-nowrap">
+      {first}
       {Object.entries(actions).map(
         ([word, act]) =>
           act !== undefined && (

@@ -10,6 +10,8 @@ export const listSearch = z.object({
   view: z.string().min(1).max(32).optional().catch(undefined),
   provider: z.string().min(1).max(32).optional().catch(undefined),
   status: z.string().min(1).max(32).optional().catch(undefined),
+  /** What kind of thing it is about: a type of event, or of resource. */
+  kind: z.string().min(1).max(64).optional().catch(undefined),
   /** Of a log: the entry before the page. */
   after: z.uuid().optional().catch(undefined),
   page: z.number().int().min(0).max(1_000_000).optional().catch(undefined),
@@ -18,7 +20,7 @@ export type ListSearch = z.infer<typeof listSearch>;
 
 /** The search of this list, and how to change it. A change of the search begins at the first page. */
 export function useListSearch() {
-  const { search, status, view, provider, after, page = 0 }: ListSearch = useSearch({ strict: false });
+  const { search, status, kind, view, provider, after, page = 0 }: ListSearch = useSearch({ strict: false });
   const navigate = useNavigate();
   const change = useCallback(
     (next: ListSearch, replace = true) =>
@@ -32,6 +34,7 @@ export function useListSearch() {
   return {
     search,
     status,
+    kind,
     view,
     provider,
     page,
@@ -57,6 +60,7 @@ export function useListSearch() {
       (next: string) => change({ provider: next === '' ? undefined : next, page: undefined }),
       [change],
     ),
+    onKind: useCallback((next: string) => change({ kind: next === '' ? undefined : next, page: undefined }), [change]),
     onAfter: useCallback((next: string | undefined) => change({ after: next }, false), [change]),
     onPage: useCallback((next: number) => change({ page: next === 0 ? undefined : next }), [change]),
   };

@@ -2,8 +2,10 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { listAuditLogsOptions } from '../api/@tanstack/react-query.gen';
 import type { AuditLogEntry } from '../api/types.gen';
+import { Choose } from '../components/list-tools';
 import { Page, SearchBox } from '../components/page';
 import { type Column, Table } from '../components/table';
+import { TraceLink } from '../components/trace-link';
 import { Button } from '../components/ui/button';
 import { Card } from '../components/ui/card';
 import { Dialog } from '../components/ui/dialog';
@@ -12,16 +14,37 @@ import { dateTime } from '../lib/format';
 import { useListSearch } from '../lib/list-search';
 import { useNames } from '../lib/names';
 
+/** Kinds of resources, as the log has them. */
+const KINDS = {
+  '': 'All resources',
+  'api-key': 'API keys',
+  log: 'Bodies of calls',
+  policy_usage_limits: 'Limits',
+  'mcp-server': 'MCP servers',
+  'model-route': 'Model routes',
+  price: 'Prices',
+  'secret-reference': 'Secret references',
+  session: 'Sessions',
+  'virtual-key': 'Virtual keys',
+  'webhook-endpoint': 'Webhooks',
+  workspace: 'Workspaces',
+} as const;
+
 export function AuditPage() {
   const list = useListSearch();
+  const kind = list.kind !== undefined && list.kind in KINDS ? list.kind : undefined;
+  const filter = { ...(kind !== undefined && { resource_type: kind }) };
   const [shown, setShown] = useState<AuditLogEntry>();
   const entries = useQuery({
-    ...listAuditLogsOptions({ query: list.logPaging }),
+    ...listAuditLogsOptions({ query: { ...list.logPaging, ...filter } }),
     placeholderData: (previous) => previous,
   });
   return (
     <Page title="Audit log" intro="Who changed what, from what to what. Secrets show only that they changed.">
-      <SearchBox value={list.search ?? ''} onSearch={list.onSearch} />
+      <div className="flex flex-wrap gap-2">
+        <SearchBox value={list.search ?? ''} onSearch={list.onSearch} />
+        <Choose label="Resource" value={kind ?? ''} options={KINDS} onChoose={list.onKind} />
+      </div>
       <Card>
         <Table
           caption="Audit log"
@@ -31,7 +54,7 @@ export function AuditPage() {
           empty="No change here."
           after={list.after}
           onAfter={list.onAfter}
-          csv={{ path: '/v1/audit-logs', query: { search: list.search } }}
+          csv={{ path: '/v1/audit-logs', query: { search: list.search, ...filter } }}
         />
       </Card>
       {shown !== undefined && <Entry entry={shown} onClose={() => setShown(undefined)} />}
@@ -60,7 +83,11 @@ function columns(onShow: (entry: AuditLogEntry) => void): readonly Column<AuditL
     {
       title: 'Changes',
       cell: (entry) => (
-        <Button size="small" aria-label={`Show ${entry.action}`} onClick={() => onShow(entry)}>
+        <Button
+          size="small"
+          aria-label={`Show ${entry.action} of ${entry.resource_name ?? entry.resource_id}`}
+          onClick={() => onShow(entry)}
+        >
           Show
         </Button>
       ),
@@ -92,7 +119,12 @@ function Entry({ entry, onClose }: { readonly entry: AuditLogEntry; readonly onC
     <Dialog title={action} onClose={onClose}>
       <p className="text-muted">
         {dateTime(created_at)}
-        {trace_id !== null && <> · trace {trace_id}</>}
+        {trace_id !== null && (
+          <>
+            {' '}
+            · trace {trace_id} <TraceLink trace={trace_id} find="calls" />
+          </>
+        )}
       </p>
       <dl className="space-y-3">
         {texts.map(([field, text]) => (

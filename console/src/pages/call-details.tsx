@@ -1,4 +1,6 @@
+import type { ReactNode } from 'react';
 import type { RequestLog } from '../api/types.gen';
+import { TraceLink } from '../components/trace-link';
 import { Dialog } from '../components/ui/dialog';
 import { dateTime, dollars, whole } from '../lib/format';
 import { useLogin } from '../lib/login-context';
@@ -13,7 +15,7 @@ export function CallDetails({ call, onClose }: { readonly call: RequestLog; read
   const { may } = useLogin();
   const toolCall = useToolCall(call);
   const metadata = Object.entries(call.metadata).map(([name, value]) => `${name}=${value}`);
-  const facts: readonly (readonly [string, string | null])[] = [
+  const facts: readonly (readonly [string, ReactNode])[] = [
     ['Ended', dateTime(call.created_at)],
     ['Address', `${call.method} ${call.route}`],
     ['Answer', [String(call.status), call.error_code].filter(Boolean).join(' ')],
@@ -36,7 +38,12 @@ export function CallDetails({ call, onClose }: { readonly call: RequestLog; read
     ['Attempts', shown(call.upstream_attempts, whole)],
     ['Session', call.session],
     ['Metadata', metadata.length === 0 ? null : metadata.join(', ')],
-    ['Trace', call.trace_id],
+    [
+      'Trace',
+      <>
+        {call.trace_id} <TraceLink trace={call.trace_id} find="changes" />
+      </>,
+    ],
   ];
   return (
     <Dialog title={call.model ?? call.mcp_server ?? call.route} onClose={onClose}>

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
-import { useNavigate, useParams } from '@tanstack/react-router';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { Pencil, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { listMcpServerCallsOptions, retrieveMcpServerOptions } from '../api/@tanstack/react-query.gen';
 import type { McpCall, McpServer } from '../api/types.gen';
-import { Page } from '../components/page';
+import { Page, SearchBox } from '../components/page';
 import { ErrorNote, Loading } from '../components/states';
 import { ListChoice } from '../components/list-tools';
 import { Id } from '../components/id';
@@ -87,7 +87,15 @@ function Calls({ serverId }: { readonly serverId: string }) {
     placeholderData: (previous) => previous,
   });
   return (
-    <Card title="Calls" side={<ListChoice list={list} label="Outcome" value={outcome ?? ''} options={CHOICES} />}>
+    <Card
+      title="Calls"
+      side={
+        <div className="flex flex-wrap gap-2 max-sm:w-full">
+          <SearchBox label="Search calls" value={list.search ?? ''} onSearch={list.onSearch} />
+          <ListChoice list={list} label="Outcome" value={outcome ?? ''} options={CHOICES} />
+        </div>
+      }
+    >
       <Table
         caption="Calls"
         columns={CALL_COLUMNS}
@@ -137,7 +145,12 @@ const CALL_COLUMNS: readonly Column<McpCall>[] = [
   {
     title: 'Trace',
     isExtra: 'wide',
-    cell: ({ trace_id }) => trace_id !== null && <Id id={trace_id} />,
+    cell: ({ trace_id }) =>
+      trace_id !== null && (
+        <Link to="/calls" search={{ search: trace_id }} aria-label={`Trace ${trace_id}`}>
+          <Id id={trace_id} isLink />
+        </Link>
+      ),
   },
 ];
 

@@ -30,6 +30,7 @@ export function McpTools({ serverId }: { readonly serverId: string }) {
       updateMcpServerTools({ path: { ref: serverId }, body: { tools: [{ name, enabled }] }, throwOnError: true }),
   });
   const read = useMutation({
+    meta: { done: 'The tools were read from the server.' },
     mutationFn: async () => {
       const { data } = await testMcpServer({ path: { ref: serverId }, body: {}, throwOnError: true });
       if (!data.ok) throw new Error(`The server did not list its tools: ${data.reason ?? data.error ?? 'no answer'}`);
@@ -40,16 +41,18 @@ export function McpTools({ serverId }: { readonly serverId: string }) {
     <Card
       title="Tools"
       side={
-        may('mcp_servers.read') && (
-          <Button size="small" disabled={read.isPending} onClick={() => read.mutate()}>
-            {read.isPending ? 'Reading…' : 'Read from the server'}
-          </Button>
-        )
+        <div className="flex flex-wrap items-center gap-2 max-sm:w-full">
+          <SearchBox label="Search tools" value={search} onSearch={onSearch} />
+          {may('mcp_servers.read') && (
+            <Button disabled={read.isPending} onClick={() => read.mutate()}>
+              {read.isPending ? 'Reading…' : 'Read from the server'}
+            </Button>
+          )}
+        </div>
       }
     >
       {change.isError && <ErrorNote error={change.error} />}
       {read.isError && <ErrorNote error={read.error} />}
-      <SearchBox label="Search tools" value={search} onSearch={onSearch} />
       <Table
         caption="Tools"
         columns={columnsOf({

@@ -1,28 +1,13 @@
 import { useMutation } from '@tanstack/react-query';
 import { useForm } from 'react-hook-form';
 import { createWebhook, updateWebhook } from '../api/sdk.gen';
-import type { CreateWebhookEndpointRequest, WebhookEndpoint } from '../api/types.gen';
+import type { WebhookEndpoint } from '../api/types.gen';
 import { Form } from '../components/form';
 import { Dialog } from '../components/ui/dialog';
 import { Field, FieldSet, Input, Select } from '../components/ui/field';
 import { inWorkspace, WorkspaceField } from '../components/workspace-field';
+import { type EventName, EVENTS } from '../lib/webhook-events';
 import { WebhookSecret } from './webhook-secret';
-
-type EventName = CreateWebhookEndpointRequest['events'][number];
-
-/** Events of the gateway in words. The test event is sent on request, to any webhook. */
-const EVENTS: Readonly<Record<Exclude<EventName, '*' | 'webhook.test'>, string>> = {
-  'usage_limit.threshold_reached': 'A limit reaches its alert threshold',
-  'usage_limit.exhausted': 'A limit is used up',
-  'usage_limit.reset': 'The usage of a group is reset',
-  'usage_limit.groups_nearly_full': 'A limit has nearly all the groups that it may have',
-  'api_key.expiring': 'An API key is about to expire',
-  'virtual_key.expiring': 'A virtual key is about to expire',
-  'virtual_key.credential_refused': 'A provider refuses the credential of a virtual key',
-  'secret_reference.failed': 'A secret cannot be read',
-  'mcp_server.tools_changed': 'Tools of an MCP server change',
-  'webhook.disabled': 'A webhook is turned off',
-};
 
 interface Values {
   readonly url: string;
@@ -54,6 +39,7 @@ export function WebhookForm({ endpoint, onClose }: WebhookFormProps) {
       await updateWebhook({ path: { id: endpoint.id }, body: changed, throwOnError: true });
       return undefined;
     },
+    meta: { done: 'The webhook is saved.' },
     onSuccess: (secret) => secret === undefined && onClose(),
   });
   if (saved.data !== undefined) {
