@@ -80,6 +80,32 @@ export const features = [
     },
   },
   {
+    title: 'The playground sends a bound that a limit can reserve, and says when the gateway goes away meanwhile',
+    run: async ({ tabs, page: address, adminKey, ask, providerUrl }) => {
+      const config = { base_url: providerUrl };
+      await ask('/v1/virtual-keys', { name: 'Capped', slug: 'capped', provider: 'openai-compatible', config });
+      await ask('/v1/policies/usage-limits', {
+        name: 'Of the playground',
+        conditions: [{ key: 'virtual_key', value: 'capped' }],
+        group_by: [{ key: 'api_key' }],
+        type: 'tokens',
+        credit_limit: 5_000,
+      });
+      const page = await logIn(tabs, `${address}/playground`, adminKey);
+      await page.getByLabel('Model', { exact: true }).fill('@capped/gpt-x');
+      await page.getByLabel('Message').fill('Hello');
+      const send = page.getByRole('button', { name: 'Send' });
+      await send.click();
+      await page.getByText('Hello from the scripted provider').waitFor({ timeout: 5_000 });
+      await page.getByLabel('Longest answer in tokens').fill('');
+      await send.click();
+      await page.getByRole('alert').getByText('usage_not_bounded').waitFor({ timeout: 5_000 });
+      await page.route('**/v1/chat/completions', (route) => route.abort());
+      await send.click();
+      await page.getByRole('alert').getByText('The gateway does not answer.').waitFor({ timeout: 5_000 });
+    },
+  },
+  {
     title: 'The chart of costs and the wizard of limits know all groups, however many there are',
     run: async ({ tabs, page: address, adminKey, ask, providerUrl }) => {
       const config = { base_url: providerUrl };
@@ -266,14 +292,28 @@ export const features = [
       await dialog.getByLabel('Events are sent').check();
       await dialog.getByRole('button', { name: 'Save' }).click();
       await dialog.waitFor({ state: 'detached' });
-      await page.getByRole('button', { name: 'Deliveries http://127.0.0.1:9/hook' }).click();
-      await dialog.getByRole('button', { name: 'Send a test event' }).click();
-      await dialog.getByText('webhook.test').first().waitFor({ timeout: 20_000 });
-      await dialog
-        .getByText(/failed|pending/)
-        .first()
-        .waitFor();
-      await dialog.getByRole('button', { name: 'Close' }).click();
+      await page.getByRole('link', { name: 'Deliveries http://127.0.0.1:9/hook' }).click();
+      await page.getByRole('button', { name: 'Send a test event' }).click();
+      const row = page.getByRole('row', { name: /webhook\.test/ }).first();
+      await row.getByText('connect', { exact: true }).waitFor({ timeout: 20_000 });
+      await page.getByLabel('Result').selectOption('succeeded');
+      await page.getByText('No delivery here.').waitFor();
+      await page.getByLabel('Result').selectOption('failed');
+      await page.getByText('No delivery here.').waitFor();
+      await page.getByLabel('Result').selectOption('pending');
+      await page.getByLabel('Event').selectOption('A limit is used up');
+      await page.getByText('No delivery here.').waitFor();
+      await page.getByLabel('Event').selectOption('A test');
+      await page.getByRole('searchbox').fill('CONNECT');
+      await row.waitFor();
+      await page.reload();
+      await row.waitFor();
+      assert.equal(await page.getByLabel('Event').inputValue(), 'webhook.test');
+      const download = page.waitForEvent('download');
+      await page.getByRole('button', { name: 'CSV', exact: true }).click();
+      const table = await readFile(await (await download).path(), 'utf8');
+      assert.equal(table.trim().split('\r\n').length, 2, table);
+      await page.getByRole('link', { name: 'all webhooks' }).click();
       await page.getByRole('button', { name: 'Rotate http://127.0.0.1:9/hook' }).click();
       await dialog.getByRole('button', { name: 'Rotate', exact: true }).click();
       await dialog.getByText(/the old secret too/).waitFor();

@@ -1,17 +1,29 @@
 import { isRecord } from './record';
 import { ApiError, csrfHeaders, toApiError } from './session';
 
+interface ChatCall {
+  readonly model: string;
+  readonly message: string;
+  readonly maxTokens: number | undefined;
+}
+
 /** The text of an answer piece by piece, over server-sent events. @throws ApiError when the gateway refuses the call */
 export async function streamChat(
-  model: string,
-  message: string,
+  { model, message, maxTokens }: ChatCall,
   signal: AbortSignal,
 ): Promise<{ readonly traceId: string | null; readonly pieces: AsyncIterable<string> }> {
   const response = await fetch('/v1/chat/completions', {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...csrfHeaders() },
-    body: JSON.stringify({ model, stream: true, messages: [{ role: 'user', content: message }] }),
+    body: JSON.stringify({
+      model,
+      stream: true,
+      max_completion_tokens: maxTokens,
+      messages: [{ role: 'user', content: message }],
+    }),
     signal,
+  }).catch((error: unknown) => {
+    throw signal.aborted ? error : toApiError(undefined, undefined);
   });
   if (!response.ok || response.body === null) {
     const body: unknown = await response.json().catch(() => undefined);
@@ -25,7 +37,9 @@ async function* piecesOf(body: ReadableStream<string>, response: Response): Asyn
   const reader = body.getReader();
   let rest = '';
   for (;;) {
-    const { done, value } = await reader.read();
+    const { done, value } = await reader.read().catch(() => {
+      throw new Error('The connection ended before the answer did.');
+    });
     if (done) return;
     const lines = (rest + value).split('\n');
     rest = lines.pop() ?? '';

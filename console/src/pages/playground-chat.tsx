@@ -16,8 +16,14 @@ interface Answer {
 
 const NOTHING: Answer = { text: '', traceId: null };
 
+interface ChatSideProps {
+  readonly model: string;
+  readonly message: string;
+  readonly maxTokens: number | undefined;
+}
+
 /** An answer as it streams in, then its time and cost. Each run needs a new `key`. */
-export function ChatSide({ model, message }: { readonly model: string; readonly message: string }) {
+export function ChatSide({ model, message, maxTokens }: ChatSideProps) {
   const [answer, setAnswer] = useState(NOTHING);
   useEffect(() => {
     const stop = new AbortController();
@@ -25,7 +31,7 @@ export function ChatSide({ model, message }: { readonly model: string; readonly 
     const passed = (): number => Math.round(performance.now() - start);
     const read = async (): Promise<void> => {
       setAnswer(NOTHING);
-      const { traceId, pieces } = await streamChat(model, message, stop.signal);
+      const { traceId, pieces } = await streamChat({ model, message, maxTokens }, stop.signal);
       setAnswer({ text: '', traceId });
       for await (const piece of pieces) {
         const firstMs = passed();
@@ -39,7 +45,7 @@ export function ChatSide({ model, message }: { readonly model: string; readonly 
       setAnswer((before) => ({ ...before, error: shown, totalMs: passed() }));
     });
     return () => stop.abort();
-  }, [model, message]);
+  }, [model, message, maxTokens]);
   const { text, traceId, firstMs, totalMs, error } = answer;
   const trace = error instanceof ApiError ? error.traceId : traceId;
   return (

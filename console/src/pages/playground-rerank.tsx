@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { createRerank } from '../api/sdk.gen';
 import { ErrorNote, Loading } from '../components/states';
 import { Card } from '../components/ui/card';
-import { whole } from '../lib/format';
+import { counted, whole } from '../lib/format';
 import { CallFigures } from './call-figures';
 
 interface RerankSideProps {
@@ -37,6 +37,9 @@ export function RerankSide({ model, query, documents }: RerankSideProps) {
     <Card title={<span className="wrap-anywhere">{model}</span>} className="min-w-0">
       {ranked.isPending && <Loading />}
       {ranked.isError && <ErrorNote error={ranked.error} />}
+      <p role="status" className="sr-only">
+        {ranked.isSuccess && `Ranked ${counted(ranked.data.results.length, 'document')}.`}
+      </p>
       {ranked.isSuccess && (
         <>
           <ol className="space-y-2 p-4">

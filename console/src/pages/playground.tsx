@@ -14,6 +14,8 @@ const KINDS = { chat: 'Chat', rerank: 'Rerank' } as const;
 type Kind = keyof typeof KINDS;
 const SIDES = ['left', 'right'] as const;
 const MAX_MODELS = 1_000;
+/** A limit refuses calls whose output has no bound. */
+const MAX_TOKENS = 1_000;
 
 /** What was sent: later changes of the form belong to the next run. */
 interface Run {
@@ -21,6 +23,8 @@ interface Run {
   readonly models: readonly string[];
   readonly question: string;
   readonly documents: readonly string[];
+  /** Undefined: the model decides. */
+  readonly maxTokens: number | undefined;
 }
 
 /** Tries one question on one or two models. The calls are those of the key, and count against its limits. */
@@ -30,6 +34,7 @@ export function PlaygroundPage() {
   const [isDouble, setDouble] = useState(false);
   const [question, setQuestion] = useState('');
   const [documents, setDocuments] = useState('');
+  const [maxTokens, setMaxTokens] = useState(String(MAX_TOKENS));
   const [models, setModels] = useState<Readonly<Record<(typeof SIDES)[number], string>>>({ left: '', right: '' });
   const [run, setRun] = useState<Run>();
   const isCaller = caller.type === 'api_key' && may('completions.write');
@@ -64,6 +69,7 @@ export function PlaygroundPage() {
               models: sides.map((side) => models[side].trim()),
               question,
               documents: texts,
+              maxTokens: maxTokens === '' ? undefined : Number(maxTokens),
             });
           }}
         >
@@ -82,7 +88,7 @@ export function PlaygroundPage() {
                 {KINDS[each]}
               </Button>
             ))}
-            <Button size="small" aria-pressed={isDouble} onClick={() => setDouble(!isDouble)}>
+            <Button size="small" onClick={() => setDouble(!isDouble)}>
               {isDouble ? 'One model' : 'Compare two'}
             </Button>
           </div>
@@ -115,6 +121,24 @@ export function PlaygroundPage() {
               <TextArea {...tie} rows={3} value={question} onChange={({ target }) => setQuestion(target.value)} />
             )}
           </Field>
+          {kind === 'chat' && (
+            <Field
+              label="Longest answer in tokens"
+              hint="A limit holds room for so much while the call runs. Empty: the model decides, which a limit may refuse."
+            >
+              {(tie) => (
+                <Input
+                  {...tie}
+                  type="number"
+                  min={1}
+                  step={1}
+                  className="sm:w-56"
+                  value={maxTokens}
+                  onChange={({ target }) => setMaxTokens(target.value)}
+                />
+              )}
+            </Field>
+          )}
           {kind === 'rerank' && (
             <Field label="Documents" hint="One on each line.">
               {(tie) => (
@@ -131,7 +155,7 @@ export function PlaygroundPage() {
         <div className="grid grid-cols-1 gap-3 md:grid-flow-col md:auto-cols-fr">
           {run.models.map((model, index) =>
             kind === 'chat' ? (
-              <ChatSide key={`${index} ${run.number}`} model={model} message={run.question} />
+              <ChatSide key={`${index} ${run.number}`} model={model} message={run.question} maxTokens={run.maxTokens} />
             ) : (
               <RerankSide key={`${index} ${run.number}`} model={model} query={run.question} documents={run.documents} />
             ),
