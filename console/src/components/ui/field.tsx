@@ -2,7 +2,7 @@ import { type ComponentProps, type ReactNode, useContext, useId } from 'react';
 import { cn } from '../../lib/cn';
 import { FieldMessages } from '../../lib/refusal';
 
-const BOX = 'w-full rounded-md border border-line bg-surface px-3 placeholder:text-muted aria-invalid:border-bad';
+const BOX = 'w-full rounded-md border border-edge bg-surface px-3 placeholder:text-muted aria-invalid:border-bad';
 
 export function Input({ className, ...rest }: ComponentProps<'input'>) {
   return <input className={cn(BOX, 'h-9', className)} {...rest} />;
