@@ -2,15 +2,25 @@ import { MutationCache, QueryCache, QueryClient, QueryClientProvider } from '@ta
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
+import { announce } from './lib/announce';
 import { showChanges } from './lib/changed-resource';
 import { isOutage, noteAnswer } from './lib/reach';
-import { ApiError, forgetLogin, setUpClient } from './lib/session';
+import { ApiError, followOtherTabs, forgetLogin, setUpClient } from './lib/session';
 import { currentTheme, showTheme } from './lib/theme';
 import { createConsoleRouter } from './router';
 import './styles.css';
 
 showTheme(currentTheme());
 setUpClient();
+
+declare module '@tanstack/react-query' {
+  interface Register {
+    mutationMeta: {
+      /** What screen readers say when it is done, where its form is gone by then. */
+      readonly done?: string;
+    };
+  }
+}
 
 const MAX_RETRIES = 2;
 /** While the gateway restarts. */
@@ -36,6 +46,9 @@ const queryClient = new QueryClient({
     onError: (error, _variables, _result, mutation) => {
       if (mutation.options.mutationKey?.[0] !== 'login') leaveWhenRefused(error);
     },
+    onSuccess: (_data, _variables, _result, { meta }) => {
+      if (meta?.done !== undefined) announce(meta.done);
+    },
     // Whatever was changed may stand in any list. Forms must not wait for that: a list that does not come would keep what the
     // gateway said of the change from being shown.
     onSettled: () => void queryClient.invalidateQueries({ predicate: ({ meta }) => meta?.['isOnce'] !== true }),
@@ -52,6 +65,7 @@ const queryClient = new QueryClient({
   },
 });
 showChanges(queryClient);
+followOtherTabs(queryClient);
 const router = createConsoleRouter(queryClient);
 
 const root = document.getElementById('root');

@@ -1,5 +1,6 @@
 import { type QueryClient, useQuery } from '@tanstack/react-query';
 import { createRootRoute, createRoute, createRouter, Link } from '@tanstack/react-router';
+import { Page } from './components/page';
 import { Shell } from './components/shell';
 import { Empty, ErrorNote, Loading } from './components/states';
 import { listSearch } from './lib/list-search';
@@ -18,6 +19,7 @@ import { OverviewPage } from './pages/overview';
 import { PlaygroundPage } from './pages/playground';
 import { ProvidersPage } from './pages/providers';
 import { SettingsPage } from './pages/settings';
+import { WebhookDeliveriesPage } from './pages/webhook-deliveries';
 
 const root = createRootRoute({ component: Root, notFoundComponent: NotFound });
 const route = <Path extends string>(path: Path, component: () => React.ReactNode) =>
@@ -36,6 +38,7 @@ const routeTree = root.addChildren([
   route('/calls', CallsPage),
   route('/audit', AuditPage),
   route('/settings', SettingsPage),
+  route('/settings/webhooks/$id', WebhookDeliveriesPage),
 ]);
 
 export function createConsoleRouter(queryClient: QueryClient) {
@@ -62,7 +65,7 @@ function Root() {
   if (login.data === null) return <LoginPage />;
   return (
     <LoginContext value={login.data}>
-      <Shell login={login.data} />
+      <Shell key={login.data.sessionId} login={login.data} />
     </LoginContext>
   );
 }
@@ -74,11 +77,13 @@ function Broken({ error, reset }: { readonly error: unknown; readonly reset: () 
 
 function NotFound() {
   return (
-    <Empty>
-      There is no such page.{' '}
-      <Link to="/" className="text-accent underline">
-        Go to the overview
-      </Link>
-    </Empty>
+    <Page title="Not found">
+      <Empty>
+        There is no such page.{' '}
+        <Link to="/" className="text-accent underline">
+          Go to the overview
+        </Link>
+      </Empty>
+    </Page>
   );
 }

@@ -28,7 +28,7 @@ export const attacks = [
       await page.goto(address);
       await page.getByLabel('API key').fill('tg_wrong');
       await page.getByRole('button', { name: 'Log in' }).click();
-      await page.getByText('The gateway API key is missing or not valid.').waitFor();
+      await page.getByRole('alert').getByText('The gateway API key is missing or not valid.').waitFor();
       await page.close();
       const logged = await logIn(tabs, address, adminKey);
       const readable = await logged.evaluate(() =>

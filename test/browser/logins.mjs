@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { logIn } from './log-in.mjs';
 
 /** Logs a new tab in at the identity provider, and waits for the console. */
 async function logInAtProvider(tabs, address) {
@@ -10,6 +11,27 @@ async function logInAtProvider(tabs, address) {
 
 /** What people do who have no key. */
 export const logins = [
+  {
+    title: 'Another log-in in one tab replaces the last one in all, with everything that it saw',
+    run: async ({ tabs, page: address, adminKey, keyWith }) => {
+      const reader = await keyWith(['usage.read', 'api_keys.list'], 'reader of two tabs');
+      const one = await logIn(tabs, address, adminKey);
+      const other = await tabs.newPage();
+      await other.goto(`${address}/audit`);
+      await other.getByRole('cell', { name: 'api_keys.create' }).first().waitFor();
+      await one.getByRole('button', { name: 'Log out' }).click();
+      await one.getByLabel('API key').fill(reader);
+      await one.getByRole('button', { name: 'Log in' }).click();
+      const links = (page) =>
+        page.getByRole('navigation', { name: 'Pages of the console' }).getByRole('link').allInnerTexts();
+      await one.getByText('reader of two tabs').waitFor();
+      await other.getByText('reader of two tabs').waitFor({ timeout: 5_000 });
+      for (const page of [one, other]) assert.deepEqual(await links(page), ['Overview', 'API keys', 'Settings']);
+      assert.equal(await other.getByRole('cell', { name: 'api_keys.create' }).count(), 0);
+      await other.getByRole('link', { name: 'Settings' }).click();
+      await other.getByText('this one').waitFor();
+    },
+  },
   {
     title: 'An owner logs in at the identity provider, lands on the page of the link, and logs out',
     run: async ({ tabs, page: address, nextUser }) => {

@@ -25,6 +25,7 @@ import { startPageServer } from './page-server.mjs';
 import { pages } from './pages.mjs';
 import { resources } from './resources.mjs';
 import { firstPage, longLists } from './speed.mjs';
+import { spoken } from './spoken.mjs';
 import { stories } from './stories.mjs';
 
 const CASE_MS = 240_000;
@@ -71,6 +72,7 @@ try {
     ...resources,
     ...forms,
     ...keyboard,
+    ...spoken,
     ...lists,
     ...attacks,
     ...pages,

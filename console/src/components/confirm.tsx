@@ -27,7 +27,7 @@ export function Confirm({
   onClose,
   onDone = onClose,
 }: ConfirmProps) {
-  const confirmed = useMutation({ mutationFn: onConfirm, onSuccess: onDone });
+  const confirmed = useMutation({ mutationFn: onConfirm, onSuccess: onDone, meta: { done: `${title}: done.` } });
   return (
     <Dialog title={title} onClose={onClose}>
       <div className="space-y-2">{children}</div>

@@ -1,5 +1,9 @@
 import { useEffect, useState, type ReactNode } from 'react';
+import { announce } from '../lib/announce';
 import { Input } from './ui/field';
+
+/** Of index.html. */
+const FIRST_TITLE = 'Tollgate';
 
 interface PageProps {
   readonly title: string;
@@ -10,6 +14,8 @@ interface PageProps {
 
 export function Page({ title, intro, actions, children }: PageProps) {
   useEffect(() => {
+    // Browsers read the title of the first page themselves.
+    if (document.title !== FIRST_TITLE) announce(title);
     document.title = `${title} · Tollgate`;
   }, [title]);
   return (

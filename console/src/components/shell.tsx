@@ -17,6 +17,7 @@ import {
 } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import type { Caller, Scope } from '../api/types.gen';
+import { useAnnouncement } from '../lib/announce';
 import { useIsAway } from '../lib/reach';
 import { forgetLogin, type LoggedIn, logOut } from '../lib/session';
 import { chooseTheme, currentTheme } from '../lib/theme';
@@ -76,6 +77,7 @@ export function Shell({ login }: { readonly login: LoggedIn }) {
         </nav>
         <div className="ml-auto flex min-w-0 items-center gap-2 px-4 py-2 md:ml-0 md:block md:space-y-2 md:border-t md:border-line md:py-3">
           <div className="max-w-40 min-w-0 text-xs text-muted md:max-w-none">
+            <p className="sr-only">Logged in:</p>
             <p className="truncate">{placeOf(caller)}</p>
             <p className="truncate">{caller.name ?? caller.id}</p>
           </div>
@@ -87,6 +89,7 @@ export function Shell({ login }: { readonly login: LoggedIn }) {
       </header>
       <main id="content" className="mx-auto w-full max-w-7xl min-w-0 p-4 md:p-6">
         <Outage />
+        <Announcements />
         <Outlet />
       </main>
     </div>
@@ -99,6 +102,15 @@ function Outage() {
   return (
     <p role="status" className="mb-4 rounded-md border border-warn p-3 text-warn empty:hidden">
       {isAway && 'The gateway does not answer. What you see is from before; the page tries again by itself.'}
+    </p>
+  );
+}
+
+/** For screen readers alone. */
+function Announcements() {
+  return (
+    <p role="status" className="sr-only">
+      {useAnnouncement()}
     </p>
   );
 }

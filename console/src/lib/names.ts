@@ -8,34 +8,51 @@ const STALE_MS = 60_000;
 /** As many ids as a list looks up at once. */
 const MAX_IDS = 100;
 
+type Names = ReadonlyMap<string, string>;
+
 /** Puts names in the place of the ids in these texts: of keys and workspaces. Other ids stay. */
 export function useNames(texts: readonly string[]): (text: string) => string {
-  const { caller, may } = useLogin();
-  const known = new Map(caller.workspaces.map(({ id, name }) => [id, name]));
+  const login = useLogin();
+  const known = new Map(login.caller.workspaces.map(({ id, name }) => [id, name]));
   const ids = [...new Set(texts.flatMap((text) => text.match(UUID) ?? []))].filter((id) => !known.has(id));
   const found = useQueries({
-    queries: ids.map((id) => ({ queryKey: ['name', id], queryFn: () => nameOf(id, may), staleTime: STALE_MS })),
+    queries: ids.map((id) => ({
+      queryKey: ['name', login.sessionId, id],
+      queryFn: () => nameOf(id, login),
+      staleTime: STALE_MS,
+    })),
   });
   const names = new Map(ids.map((id, at) => [id, found[at]?.data]));
   return (text) => text.replace(UUID, (id) => known.get(id) ?? names.get(id) ?? id);
 }
 
-let asked: string[] = [];
-let answer: Promise<ReadonlyMap<string, string>> | undefined;
-
-/** Everything on a page asks for its names at the same time, and is answered by one request to each list. */
-async function nameOf(id: string, may: LoggedIn['may']): Promise<string | null> {
-  asked.push(id);
-  answer ??= new Promise((resolve) => setTimeout(resolve)).then(() => {
-    const ids = asked;
-    asked = [];
-    answer = undefined;
-    return readNames(ids, may);
-  });
-  return (await answer).get(id) ?? null;
+interface Batch {
+  readonly ids: string[];
+  readonly names: Promise<Names>;
 }
 
-async function readNames(ids: readonly string[], may: LoggedIn['may']): Promise<ReadonlyMap<string, string>> {
+/** What is looked up next, apart for each log-in: the next one may see other names. */
+const batches = new WeakMap<LoggedIn, Batch>();
+
+/** Everything on a page asks for its names at the same time, and is answered by one request to each list. */
+async function nameOf(id: string, login: LoggedIn): Promise<string | null> {
+  const batch = batches.get(login) ?? newBatch(login);
+  batch.ids.push(id);
+  return (await batch.names).get(id) ?? null;
+}
+
+function newBatch(login: LoggedIn): Batch {
+  const ids: string[] = [];
+  const names = new Promise((resolve) => setTimeout(resolve)).then(() => {
+    batches.delete(login);
+    return readNames(ids, login.may);
+  });
+  const batch = { ids, names };
+  batches.set(login, batch);
+  return batch;
+}
+
+async function readNames(ids: readonly string[], may: LoggedIn['may']): Promise<Names> {
   const pages: ReturnType<typeof namesIn>[] = [];
   for (let at = 0; at < ids.length; at += MAX_IDS) pages.push(namesIn(ids.slice(at, at + MAX_IDS), may));
   return new Map((await Promise.all(pages)).flat());

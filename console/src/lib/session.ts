@@ -4,6 +4,7 @@ import { createSession, endCurrentSession, retrieveCaller, retrieveCurrentSessio
 import type { Caller, ErrorBody, ErrorResponse, Scope, SessionPlace } from '../api/types.gen';
 
 const CSRF_HEADER = 'x-gateway-csrf-token';
+const LOGIN = 'login';
 const READING = new Set(['GET', 'HEAD']);
 
 let csrfToken: string | undefined;
@@ -61,31 +62,51 @@ export function csrfHeaders(): Readonly<Record<string, string>> {
 }
 
 export interface LoggedIn {
+  readonly sessionId: string;
   /** Everywhere that a person who logged in may go; empty for keys. */
   readonly places: readonly SessionPlace[];
   readonly caller: Caller;
   readonly may: (scope: Scope) => boolean;
 }
 
+/** Tabs name their session here, or null after a log-out. */
+const LOGINS = new BroadcastChannel('tollgate-login');
+
 /** The caller of this browser; null when it is not logged in. */
 export const loginQuery = queryOptions({
-  queryKey: ['login'],
-  queryFn: async (): Promise<LoggedIn | null> => {
+  queryKey: [LOGIN],
+  queryFn: async ({ client: queries, queryKey }): Promise<LoggedIn | null> => {
     try {
       const [{ data: session }, { data: caller }] = await Promise.all([
         retrieveCurrentSession({ throwOnError: true }),
         retrieveCaller({ throwOnError: true }),
       ]);
       csrfToken = session.csrf_token;
+      // Another log-in of this browser, perhaps in another tab: what the last one saw is not for it.
+      if (queries.getQueryData<LoggedIn | null>(queryKey)?.sessionId !== session.id) forgetData(queries);
+      LOGINS.postMessage(session.id);
       const scopes = new Set<string>(caller.scopes);
-      return { caller, places: session.places, may: (scope) => scopes.has(scope) };
+      return { sessionId: session.id, caller, places: session.places, may: (scope) => scopes.has(scope) };
     } catch (error) {
-      if (error instanceof ApiError && error.status === 401) return null;
+      if (error instanceof ApiError && error.status === 401) {
+        csrfToken = undefined;
+        forgetData(queries);
+        return null;
+      }
       throw error;
     }
   },
   staleTime: 60_000,
+  refetchOnWindowFocus: 'always',
 });
+
+/** Reads the login again when another tab has another one. */
+export function followOtherTabs(queries: QueryClient): void {
+  LOGINS.addEventListener('message', ({ data: sessionId }: MessageEvent<unknown>) => {
+    const own = queries.getQueryData(loginQuery.queryKey)?.sessionId;
+    if (own !== sessionId) void queries.invalidateQueries({ queryKey: loginQuery.queryKey });
+  });
+}
 
 /** The key is sent once and kept nowhere. */
 export async function logIn(apiKey: string): Promise<void> {
@@ -107,6 +128,11 @@ export async function logOut(): Promise<void> {
 /** Shows the log-in page, and keeps nothing of this login in memory. */
 export function forgetLogin(queries: QueryClient): void {
   csrfToken = undefined;
-  queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== loginQuery.queryKey[0] });
+  forgetData(queries);
   queries.setQueryData(loginQuery.queryKey, null);
+  LOGINS.postMessage(null);
+}
+
+function forgetData(queries: QueryClient): void {
+  queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== LOGIN });
 }

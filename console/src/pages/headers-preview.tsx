@@ -51,7 +51,7 @@ export function HeadersPreview({ serverId }: { readonly serverId: string }) {
             Preview
           </Button>
         </form>
-        <div className="min-w-0 space-y-2">
+        <div aria-live="polite" className="min-w-0 space-y-2">
           <h3 className="font-medium">What the server gets</h3>
           {preview.isError && <ErrorNote error={preview.error} />}
           {preview.isSuccess ? (

@@ -49,6 +49,7 @@ function Groups({ limit }: { readonly limit: UsageLimit }) {
   const keys = (groups.data?.data ?? []).map(({ value_key: key }) => key);
   const nameIds = useNames([JSON.stringify(limit.conditions), ...keys]);
   const strict = useMutation({
+    meta: { done: 'The limit is strict now.' },
     mutationFn: () =>
       updateUsageLimit({ path: { ref: limit.id }, body: { enforcement: 'strict' }, throwOnError: true }),
   });

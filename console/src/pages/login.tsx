@@ -44,6 +44,11 @@ export function LoginPage() {
             {failure}
           </p>
         )}
+        {login.isError && (
+          <p role="alert" className="sr-only">
+            {login.error.message}
+          </p>
+        )}
         {options.data?.oidc === true && (
           <>
             <a href={addressOfLogin(page)} className={buttonLook({ kind: 'main', className: 'w-full' })}>

@@ -63,6 +63,7 @@ export function ModelRouteForm({ route, onClose }: ModelRouteFormProps) {
   const all = virtualKeys.data?.data ?? [];
   const usable = useUsable(all, route?.workspace_id ?? form.watch('workspace'));
   const saved = useMutation({
+    meta: { done: 'The route is saved.' },
     mutationFn: async ({ name, slug, workspace, description, maxOutput, clampOutput }: Values): Promise<unknown> => {
       const fields = {
         name: name.trim(),

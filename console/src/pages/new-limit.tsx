@@ -55,6 +55,7 @@ export function NewLimit({ onClose }: { readonly onClose: () => void }) {
     },
   });
   const created = useMutation({
+    meta: { done: 'The limit is created.' },
     mutationFn: ({ condition, value, group, reset, workspace, ...rest }: z.output<typeof schema>) =>
       createUsageLimit({
         body: {

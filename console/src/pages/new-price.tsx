@@ -23,6 +23,7 @@ export function NewPrice({ onClose }: { readonly onClose: () => void }) {
     defaultValues: { provider: 'openai', model: '', unit: 'input', price: '' },
   });
   const created = useMutation({
+    meta: { done: 'The price is set.' },
     mutationFn: async ({ provider, model, unit, price }: z.output<typeof schema>) => {
       if (!isProvider(provider) || !isPricedUnit(unit)) throw new Error('There is no such provider or unit.');
       const body = { provider, model, unit, price: isOfTokens(unit) ? perToken(price) : price };

@@ -9,7 +9,7 @@ import { Badge } from '../components/ui/badge';
 import { Button, buttonLook } from '../components/ui/button';
 import { Card } from '../components/ui/card';
 import { When } from '../components/when';
-import { counted } from '../lib/format';
+import { counted, dateTime } from '../lib/format';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
 import { addressOfLogin } from '../lib/session';
@@ -73,7 +73,11 @@ function You() {
                   {place.workspace !== null && ` / ${place.workspace}`}{' '}
                   <span className="text-muted">as {place.role}</span>
                 </p>
-                <a href={addressOfLogin('/console', place)} className={buttonLook({ size: 'small' })}>
+                <a
+                  href={addressOfLogin('/console', place)}
+                  className={buttonLook({ size: 'small' })}
+                  aria-label={`Work here: ${[place.organisation, place.workspace].filter(Boolean).join(' / ')} as ${place.role}`}
+                >
                   Work here
                 </a>
               </li>
@@ -91,6 +95,7 @@ function Sessions() {
   const options = listSessionsOptions();
   const sessions = useQuery(options);
   const end = useMutation({
+    meta: { done: 'The session has ended.' },
     mutationFn: (id: string) => endSession({ path: { session_id: id }, throwOnError: true }),
   });
   return (
@@ -113,7 +118,12 @@ function Sessions() {
             {session.is_current ? (
               <Badge tone="good">this one</Badge>
             ) : (
-              <Button size="small" disabled={end.isPending} onClick={() => end.mutate(session.id)}>
+              <Button
+                size="small"
+                disabled={end.isPending}
+                aria-label={`End the session of ${browserInWords(session.user_agent)}, logged in ${dateTime(session.created_at)}`}
+                onClick={() => end.mutate(session.id)}
+              >
                 End
               </Button>
             )}

@@ -35,6 +35,7 @@ export function WorkspaceForm({ workspace, onClose }: WorkspaceFormProps) {
   const keepsBodies = useWatch({ control: form.control, name: 'keepsBodies' });
   const hadNone = Object.keys(workspace?.defaults.metadata ?? {}).length === 0;
   const saved = useMutation({
+    meta: { done: 'The workspace is saved.' },
     mutationFn: async (values: Values): Promise<unknown> => {
       const { name, slug, description, metadata } = values;
       const pairs = metadata.map(([key, value]): Pair => [key.trim(), value]).filter(([key]) => key !== '');

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { logIn } from './log-in.mjs';
+
+/** What a screen reader says without being asked. */
+export const spoken = [
+  {
+    title: 'Screen readers hear which page is shown, and what came of a form and of a deletion',
+    run: async ({ tabs, page: address, adminKey }) => {
+      const page = await logIn(tabs, `${address}/settings?view=workspaces`, adminKey);
+      const says = (words) => page.locator('main > [role=status]').getByText(words).waitFor({ timeout: 5_000 });
+      await page.getByRole('button', { name: 'New workspace' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Name', { exact: true }).fill('Heard');
+      await dialog.getByRole('button', { name: 'Create workspace' }).click();
+      await says('The workspace is saved.');
+      await page.getByRole('button', { name: 'Delete Heard' }).click();
+      await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
+      await says('Delete Heard: done.');
+      await page.getByRole('link', { name: 'API keys' }).click();
+      await says('API keys');
+      await page.goto(`${address}/no-such-page`);
+      await page.getByRole('heading', { level: 1, name: 'Not found' }).waitFor();
+    },
+  },
+  {
+    title: 'Screen readers hear why a log-in failed, and which session a button ends',
+    run: async ({ tabs, browser, page: address, keyWith }) => {
+      const key = await keyWith(['usage.read'], 'heard');
+      const page = await tabs.newPage();
+      await page.goto(address);
+      await page.getByLabel('API key').fill('tg_wrong');
+      await page.getByLabel('API key').press('Enter');
+      await page.getByRole('alert').getByText('The gateway API key is missing or not valid.').waitFor();
+      const elsewhere = await browser.newContext();
+      await logIn(elsewhere, address, key);
+      await elsewhere.close();
+      const own = await logIn(tabs, `${address}/settings`, key);
+      await own.getByRole('button', { name: /^End the session of Chrome on .*, logged in / }).click();
+      await own.locator('main > [role=status]').getByText('The session has ended.').waitFor();
+    },
+  },
+  {
+    title: 'No two buttons or links of a list have the same name',
+    run: async ({ tabs, page: address, adminKey, ask }) => {
+      const { id } = await ask('/v1/webhooks', { url: 'http://127.0.0.1:9/named', events: ['*'] });
+      for (let time = 0; time < 2; time += 1) {
+        await ask(`/v1/webhooks/${id}/test`, {});
+        await new Promise((passed) => setTimeout(passed, 1_100));
+      }
+      const page = await logIn(tabs, address, adminKey);
+      const doubled = [];
+      for (const place of [`settings/webhooks/${id}`, 'settings?view=webhooks', 'keys', 'providers']) {
+        await page.goto(`${address}/${place}`);
+        const table = page.getByRole('table').first();
+        await table.getByRole('row').nth(1).waitFor();
+        const names = await table
+          .getByRole('button')
+          .evaluateAll((all) => all.map((each) => each.getAttribute('aria-label') ?? each.textContent));
+        doubled.push(...names.filter((name, at) => names.indexOf(name) !== at).map((name) => `${place}: ${name}`));
+      }
+      assert.deepEqual(doubled, []);
+    },
+  },
+];
