@@ -23,6 +23,7 @@ import { logins as loginCases } from './logins.mjs';
 import { outages } from './outages.mjs';
 import { startPageServer } from './page-server.mjs';
 import { pages } from './pages.mjs';
+import { playground } from './playground.mjs';
 import { resources } from './resources.mjs';
 import { firstPage, longLists } from './speed.mjs';
 import { spoken } from './spoken.mjs';
@@ -67,6 +68,7 @@ try {
     ...stories,
     ...loginCases,
     ...features,
+    ...playground,
     ...figures,
     ...foreignPages,
     ...resources,

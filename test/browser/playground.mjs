@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { logIn } from './log-in.mjs';
+
+/** Calls of models from the console. */
+export const playground = [
+  {
+    title: 'The playground streams a chat on two models side by side, ranks documents, and calls only when asked to',
+    run: async ({ tabs, page: address, adminKey, ask, providerUrl }) => {
+      const config = { base_url: providerUrl };
+      await ask('/v1/virtual-keys', { name: 'Play', slug: 'play', provider: 'openai-compatible', config });
+      await ask('/v1/virtual-keys', { name: 'Rank', slug: 'rank', provider: 'local' });
+      const page = await logIn(tabs, `${address}/playground`, adminKey);
+      const calls = [];
+      page.on('request', (request) => {
+        if (request.method() === 'POST') calls.push(new URL(request.url()).pathname);
+      });
+      await page.getByRole('button', { name: 'Compare two' }).click();
+      await page.getByLabel('Model on the left').fill('@play/gpt-x');
+      await page.getByLabel('Model on the right').fill('@missing/gpt-x');
+      await page.getByLabel('Message').fill('Hello');
+      await page.getByRole('button', { name: 'Send' }).click();
+      const side = (title) => page.locator('section').filter({ has: page.getByRole('heading', { name: title }) });
+      await side('@play/gpt-x')
+        .getByText(/\d+ ms/)
+        .first()
+        .waitFor();
+      await side('@missing/gpt-x').getByRole('alert').waitFor();
+      const tokens = side('@play/gpt-x').locator('dl div').filter({ hasText: 'Tokens' });
+      await tokens.getByText(/^\d+$/).waitFor();
+      await page.getByLabel('Message').pressSequentially(' again');
+      await page.getByLabel('Model on the left').fill('@play/gpt-y');
+      await page.getByRole('button', { name: 'Rerank' }).click();
+      await page.getByRole('button', { name: 'One model' }).click();
+      await page.getByLabel('Model', { exact: true }).fill('@rank/bm25');
+      await page.getByLabel('Query').fill('capital of France');
+      await page.getByLabel('Documents').fill('Rome is in Italy\nParis is the capital of France');
+      await page.getByRole('button', { name: 'Send' }).click();
+      const first = page.locator('main ol li').first();
+      await first.getByText('Paris is the capital of France').waitFor();
+      await page.getByLabel('Query').pressSequentially('?');
+      await page.getByLabel('Documents').fill('Oslo');
+      await page.getByRole('link', { name: 'Limits' }).click();
+      await page.getByRole('heading', { name: 'Limits' }).waitFor();
+      assert.deepEqual(calls, ['/v1/chat/completions', '/v1/chat/completions', '/v1/rerank']);
+    },
+  },
+  {
+    title: 'The playground sends a bound that a limit can reserve, and says when the gateway goes away meanwhile',
+    run: async ({ tabs, page: address, adminKey, ask, providerUrl }) => {
+      const config = { base_url: providerUrl };
+      await ask('/v1/virtual-keys', { name: 'Capped', slug: 'capped', provider: 'openai-compatible', config });
+      await ask('/v1/policies/usage-limits', {
+        name: 'Of the playground',
+        conditions: [{ key: 'virtual_key', value: 'capped' }],
+        group_by: [{ key: 'api_key' }],
+        type: 'tokens',
+        credit_limit: 5_000,
+      });
+      const page = await logIn(tabs, `${address}/playground`, adminKey);
+      await page.getByLabel('Model', { exact: true }).fill('@capped/gpt-x');
+      await page.getByLabel('Message').fill('Hello');
+      const send = page.getByRole('button', { name: 'Send' });
+      await send.click();
+      await page.getByText('Hello from the scripted provider').waitFor({ timeout: 5_000 });
+      await page.getByLabel('Longest answer in tokens').fill('');
+      await send.click();
+      await page.getByRole('alert').getByText('usage_not_bounded').waitFor({ timeout: 5_000 });
+      await page.route('**/v1/chat/completions', (route) => route.abort());
+      await send.click();
+      await page.getByRole('alert').getByText('The gateway does not answer.').waitFor({ timeout: 5_000 });
+    },
+  },
+];
