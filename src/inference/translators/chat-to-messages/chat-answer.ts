@@ -64,11 +64,14 @@ export function toChatUsage(usage: JsonObject): JsonObject {
   const written = figure('cache_creation_input_tokens');
   const prompt = figure('input_tokens') + cached + written;
   const completion = figure('output_tokens');
+  const details = usage['output_tokens_details'];
+  const thought = isObject(details) ? numberOrUndefined(details['thinking_tokens']) : undefined;
   return {
     prompt_tokens: prompt,
     completion_tokens: completion,
     total_tokens: prompt + completion,
     prompt_tokens_details: { cached_tokens: cached, cache_write_tokens: written },
+    ...(thought === undefined ? {} : { completion_tokens_details: { reasoning_tokens: thought } }),
   };
 }
 

@@ -22,6 +22,12 @@ const REST_FOLLOWS = 'The images and files of this result follow in the next mes
 /** Between the blocks of a text that becomes one string. */
 const GAP = '\n\n';
 
+/** The messages that a turn of the user becomes. */
+interface UserTurn {
+  readonly results: readonly JsonObject[];
+  readonly rest: readonly JsonObject[];
+}
+
 /** The conversation of a message request, as the messages of a chat. */
 export class ChatMessages {
   private readonly provider: string;
@@ -41,13 +47,21 @@ export class ChatMessages {
     const instructions = system === undefined || system === null ? [] : [this.#textOf(system, 'system')];
     const translated: JsonObject[] = [];
     let hasAnswers = false;
+    // Behind the calls: the results of one answer may stand in several messages, and nothing may come between them.
+    let results = 0;
     for (const [index, message] of listAt(messages, 'messages').entries()) {
       const path = `messages.${index}`;
       const { role, content } = objectAt(message, path);
       hasAnswers ||= role === 'assistant';
-      if (role === 'user') translated.push(...this.#ofUser(content, `${path}.content`));
-      else if (role === 'assistant') translated.push(...this.#ofAssistant(content, `${path}.content`));
-      else if (role !== 'system') throw untranslatable(`${path}.role`, `the role ${wordOf(role)}`, this.provider);
+      if (role === 'user') {
+        const said = this.#ofUser(content, `${path}.content`);
+        translated.splice(results, 0, ...said.results);
+        results += said.results.length;
+        translated.push(...said.rest);
+      } else if (role === 'assistant') {
+        translated.push(...this.#ofAssistant(content, `${path}.content`));
+        results = translated.length;
+      } else if (role !== 'system') throw untranslatable(`${path}.role`, `the role ${wordOf(role)}`, this.provider);
       // Many models take instructions at the beginning alone.
       else if (hasAnswers) translated.push({ role: 'user', content: this.#textOf(content, `${path}.content`) });
       else instructions.push(this.#textOf(content, `${path}.content`));
@@ -59,8 +73,8 @@ export class ChatMessages {
   }
 
   /** The results of tools have messages of their own, which come first: they follow the calls. */
-  #ofUser(content: unknown, path: string): readonly JsonObject[] {
-    if (typeof content === 'string') return [{ role: 'user', content }];
+  #ofUser(content: unknown, path: string): UserTurn {
+    if (typeof content === 'string') return { results: [], rest: [{ role: 'user', content }] };
     const results: JsonObject[] = [];
     const parts: JsonObject[] = [];
     for (const [index, block] of this.#blocks(content, path)) {
@@ -74,7 +88,7 @@ export class ChatMessages {
       results.push({ role: 'tool', tool_call_id: id, content: text });
       parts.push(...images);
     }
-    return parts.length === 0 ? results : [...results, { role: 'user', content: plainIfText(parts) }];
+    return { results, rest: parts.length === 0 ? [] : [{ role: 'user', content: plainIfText(parts) }] };
   }
 
   #resultOf({ content, is_error: isError }: JsonObject, path: string): { text: string; images: readonly JsonObject[] } {
@@ -157,14 +171,15 @@ export class ChatMessages {
     noteCitations(citations, this.leftOut);
     const from = objectAt(source, `${path}.source`);
     const { type, data, content } = from;
-    const head = [title, context].flatMap((text) => (typeof text === 'string' ? [{ type: 'text', text }] : []));
+    const given = [title, context].filter((text) => typeof text === 'string' && text !== '');
+    const head = given.map((text) => ({ type: 'text', text }));
     if (type === 'text') return [...head, { type: 'text', text: textAt(data, `${path}.source.data`) }];
     if (type === 'content') return [...head, ...this.#resultParts(content, `${path}.source.content`)];
     if (type !== 'base64')
       throw untranslatable(`${path}.source`, `a document of the type ${wordOf(type)}`, this.provider);
     const mediaType = textAt(from['media_type'], `${path}.source.media_type`);
     const file_data = `data:${mediaType};base64,${textAt(data, `${path}.source.data`)}`;
-    const filename = typeof title === 'string' ? title : 'document.pdf';
+    const filename = typeof title === 'string' && title !== '' ? title : 'document.pdf';
     return [...head, { type: 'file', file: { filename, file_data } }];
   }
 

@@ -8,6 +8,7 @@ const BASE = { model: 'm', max_tokens: 10, messages: [ASK] };
 const BASE_CHAT = { model: 'm', max_tokens: 10, messages: [ASK] };
 const TOOL = { name: 'add', description: 'Adds.', input_schema: { type: 'object' } };
 const CHAT_TOOL = { type: 'function', function: { name: 'add', description: 'Adds.', parameters: { type: 'object' } } };
+const PDF_SOURCE = { type: 'base64', media_type: 'application/pdf', data: 'JVBERg==' };
 const CLOSED = { type: 'object', additionalProperties: false };
 const CALL = { type: 'tool_use', id: 'toolu_1', name: 'add', input: { a: 1 } };
 const CHAT_CALL = { id: 'toolu_1', type: 'function', function: { name: 'add', arguments: '{"a":1}' } };
@@ -32,6 +33,10 @@ const user = (...content: readonly JsonObject[]): JsonObject => ({ role: 'user',
 const assistant = (...content: readonly JsonObject[]): JsonObject => ({ role: 'assistant', content });
 const tool = (content: string): JsonObject => ({ role: 'tool', tool_call_id: 'toolu_1', content });
 
+const otherResult = (content: string): JsonObject => ({ ...result(content), tool_use_id: 'toolu_2' });
+const TWO_CALLS = assistant(CALL, { ...CALL, id: 'toolu_2' });
+const CHAT_TWO_CALLS = { role: 'assistant', content: null, tool_calls: [CHAT_CALL, { ...CHAT_CALL, id: 'toolu_2' }] };
+
 /** Each: what the request has besides the base, what the chat has besides its base, and what is left out. */
 const FORMS: readonly (readonly [string, JsonObject, JsonObject, (readonly string[])?])[] = [
   ['a text', {}, {}],
@@ -53,6 +58,28 @@ const FORMS: readonly (readonly [string, JsonObject, JsonObject, (readonly strin
     { output_config: { format: { type: 'json_schema', schema: { type: 'object' } } } },
     { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: { type: 'object' } } } },
     ['output_config.format.schema'],
+  ],
+  [
+    'results of tools in several messages',
+    conversation(ASK, TWO_CALLS, user(result('1'), text('And')), user(otherResult('2'), text('more'))),
+    conversation(
+      ASK,
+      CHAT_TWO_CALLS,
+      tool('1'),
+      { ...tool('2'), tool_call_id: 'toolu_2' },
+      { role: 'user', content: 'And' },
+      { role: 'user', content: 'more' },
+    ),
+  ],
+  [
+    'a document without a title',
+    conversation(user({ type: 'document', source: { ...PDF_SOURCE }, title: '' })),
+    conversation({
+      role: 'user',
+      content: [
+        { type: 'file', file: { filename: 'document.pdf', file_data: 'data:application/pdf;base64,JVBERg==' } },
+      ],
+    }),
   ],
   ['the tier of the account', { service_tier: 'auto' }, {}],
   ['the standard tier', { service_tier: 'standard_only' }, {}, ['service_tier']],

@@ -1,4 +1,10 @@
-import { isObject, type JsonObject, parseForeignJson, stringOrUndefined } from '../../../common/json/read.js';
+import {
+  isObject,
+  type JsonObject,
+  numberOrUndefined,
+  parseForeignJson,
+  stringOrUndefined,
+} from '../../../common/json/read.js';
 import { readChatUsage, usageMemberOf } from '../../dialects/openai-chat/chat-usage.js';
 import { signedId } from '../call-signatures.js';
 import type { OwnNames } from '../fitted-names.js';
@@ -91,12 +97,16 @@ function endOf(reason: unknown): string {
 
 /** Anthropic's input leaves out what is read from a cache or written to it. */
 export function toMessageUsage(answer: JsonObject): JsonObject {
-  const counts = readChatUsage(usageMemberOf(answer)) ?? {};
+  const usage = usageMemberOf(answer);
+  const counts = readChatUsage(usage) ?? {};
+  const details = isObject(usage) ? usage['completion_tokens_details'] : undefined;
+  const thought = isObject(details) ? numberOrUndefined(details['reasoning_tokens']) : undefined;
   return {
     input_tokens: (counts.input ?? 0) + (counts.input_audio ?? 0),
     cache_creation_input_tokens: (counts.cache_write_5m ?? 0) + (counts.cache_write_1h ?? 0),
     cache_read_input_tokens: counts.cache_read ?? 0,
     output_tokens: (counts.output ?? 0) + (counts.output_audio ?? 0) + (counts.output_image ?? 0),
+    ...(thought === undefined ? {} : { output_tokens_details: { thinking_tokens: thought } }),
   };
 }
 
