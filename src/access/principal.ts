@@ -52,7 +52,7 @@ export interface Principal {
 export interface BodyLogging {
   /** The share of the calls, over 0 up to 1. */
   readonly sampleRate: number;
-  /** Of each body; the rest is left out. */
+  /** How many bytes of each body are kept; the rest is left out. */
   readonly maxBytes: number;
   readonly retentionDays: number;
 }

@@ -37,7 +37,7 @@ export class AuditLogEntryResponse {
   readonly resource_name: string | null;
   /** The fields that the request named. */
   readonly changed_fields: string[];
-  /** By the path of each changed field: `{"old", "new"}`, or the text `changed` for a secret. */
+  /** The old and the new value of each changed field, by its path: `{"old", "new"}`, or the text `changed` for a secret. */
   readonly changes: Record<string, unknown>;
   /** The user for whom the changed API key speaks; null for other resources, and for keys without a user. */
   @ApiProperty({ type: AuditedUserResponse, nullable: true })

@@ -48,7 +48,7 @@ export class BedrockController {
     return this.run(bedrockConverse, false, request, response);
   }
 
-  /** The same as a binary stream of events. */
+  /** Answers a conversation in the format of Bedrock's Converse, as a binary stream of events. */
   @ModelCall('model/:model/converse-stream', bedrockConverse)
   @ApiOkResponse({ description: UNCHANGED, content: EVENTS })
   streamBedrockConversation(@Req() request: Request, @Res() response: Response): Promise<void> {
@@ -62,7 +62,7 @@ export class BedrockController {
     return this.run(bedrockInvoke, false, request, response);
   }
 
-  /** The same as a binary stream of events. */
+  /** Calls a model of Bedrock in the model's own format. The answer is a binary stream of events. */
   @ModelCall('model/:model/invoke-with-response-stream', bedrockInvoke)
   @ApiOkResponse({ description: UNCHANGED, content: EVENTS })
   streamBedrockModel(@Req() request: Request, @Res() response: Response): Promise<void> {

@@ -8,7 +8,7 @@ export class TargetHealthResponse {
   readonly virtual_key: string;
   /** The model, as its provider knows it. */
   readonly model: string;
-  /** Of the target: lower ones are tried first. */
+  /** The order of the target: lower ones are tried first. */
   readonly order: number;
   /**
    * `closed`: calls pass. `open`: too many have failed, and others take them. `half_open`: the next call shows whether it is well
@@ -20,7 +20,7 @@ export class TargetHealthResponse {
   readonly until: number | null;
   /** Calls of the last 30 seconds. */
   readonly calls: number;
-  /** Those among them that have failed. */
+  /** How many of these calls have failed. */
   readonly failures: number;
 }
 
@@ -28,7 +28,7 @@ export class ModelRouteHealthResponse {
   readonly object: 'model-route-health';
   readonly id: string;
   readonly slug: string;
-  /** As they are listed in the route. */
+  /** The targets, in the order of the route. */
   readonly targets: TargetHealthResponse[];
 }
 

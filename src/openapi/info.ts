@@ -55,7 +55,7 @@ const TAGS: readonly (readonly [name: string, description: string])[] = [
   ['Webhooks', 'Endpoints that receive signed events.'],
   ['MCP servers', 'MCP servers that clients reach through the gateway, and who may call which tool.'],
   ['MCP', 'The addresses that MCP clients and MCP servers use. They speak MCP, not this REST API.'],
-  ['Caller', 'Who calls, and for which organisations.'],
+  ['Caller', 'Shows the caller itself: its scopes, workspaces and organisations.'],
   ['Sessions', 'Browsers that are logged in, as the console is: with an API key, or at the identity provider.'],
   ['Members', 'People who are logged in, and the groups that give them roles.'],
   ['API keys', 'Gateway keys of applications, agents and users.'],

@@ -41,7 +41,7 @@ const LOGIN = {
   name: LOGIN_PARAM,
   in: 'query',
   description:
-    'Of the address that the 401 of a server names to a caller with a gateway key: it stands for the identity provider of the server. A value that the gateway did not make has no effect.',
+    'Part of the address that the 401 of a server names to a caller with a gateway key: it stands for the identity provider of the server. A value that the gateway did not make has no effect.',
   schema: { type: 'string' },
 } as const;
 const SESSION = {

@@ -2,7 +2,7 @@ import { readOnlyFieldsByClass } from '../common/validation/fixed-fields.decorat
 import { type Document, operationsOf, resolveSchema, type SchemaOrRef } from './document.js';
 
 const COMPONENTS = '#/components/schemas/';
-export const READ_ONLY_DESCRIPTION = 'As it was read: it cannot be changed.';
+export const READ_ONLY_DESCRIPTION = 'The value that was read. It cannot be changed.';
 
 /**
  * Adds the fields that an update takes back without changing them. Their schemas are those of the operation's response,

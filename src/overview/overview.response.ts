@@ -4,12 +4,12 @@ import { ApiProperty } from '@nestjs/swagger';
 class OverviewSumsResponse {
   /** Attempts that reached a provider or an MCP server. */
   readonly calls: number;
-  /** Of these, the refused and failed ones. */
+  /** How many of these calls were refused or failed. */
   readonly failed_calls: number;
   /** US dollars. */
   @ApiProperty({ format: 'double' })
   readonly cost: number;
-  /** Of all kinds, as policies of type `tokens` count them. */
+  /** Tokens of all units, as policies of type `tokens` count them. */
   readonly tokens: number;
 }
 
@@ -19,21 +19,21 @@ export class OverviewPeriodResponse extends OverviewSumsResponse {
 }
 
 export class OverviewGroupResponse extends OverviewSumsResponse {
-  /** Of the workspace or the key; of a model or a provider its name; null for calls without one. */
+  /** The id of the workspace or key, or the name of the model or provider; null for calls without one. */
   readonly id: string | null;
   /** null where the workspace or the key is gone, or there is none. */
   readonly name: string | null;
 }
 
-/** Those of seven days that cost most, at most ten of each. */
+/** What cost most in seven days, at most ten of each kind. */
 export class OverviewGroupsResponse {
-  /** By provider. */
+  /** The providers that cost most. */
   readonly provider: OverviewGroupResponse[];
-  /** By model. */
+  /** The models that cost most. */
   readonly model: OverviewGroupResponse[];
-  /** By workspace. */
+  /** The workspaces that cost most. */
   readonly workspace: OverviewGroupResponse[];
-  /** By API key. */
+  /** The API keys that cost most. */
   readonly api_key: OverviewGroupResponse[];
 }
 
@@ -65,9 +65,9 @@ export class OverviewAttentionResponse {
    * price. `key_expiring`: an API key ends within seven days.
    */
   readonly kind: AttentionKind;
-  /** Of the usage limit, secret reference or API key; null for servers and models. */
+  /** The id of the usage limit, secret reference or API key; null for servers and models. */
   readonly id: string | null;
-  /** Of that resource; the slug of a server, or the name of a model. */
+  /** The name of the resource or model, or the slug of the server. */
   readonly name: string;
   /** The group, the error, or how many calls of the last day had no price; null: nothing more to say. */
   readonly detail: string | null;

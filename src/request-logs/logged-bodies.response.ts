@@ -15,7 +15,7 @@ export class LoggedBodyResponse {
 }
 
 export class LoggedBodiesResponse {
-  /** Of the call. */
+  /** The id of the call. */
   readonly id: string;
   readonly object: 'log.bodies';
   /** What the client sent; null: it sent nothing, or a file. */

@@ -8,7 +8,7 @@ const NANO_DECIMALS = 9;
 export class RequestLogResponse {
   readonly id: string;
   readonly object: 'log';
-  /** Of the caller, or of what it used; null: the whole organisation. */
+  /** The workspace of the caller, or of the virtual key or server that it used; null: the whole organisation. */
   readonly workspace_id: string | null;
   /** `api_key`, or how else the caller came. */
   readonly actor_type: string;
@@ -26,9 +26,9 @@ export class RequestLogResponse {
   readonly virtual_key: string | null;
   /** The provider of that virtual key. */
   readonly provider: string | null;
-  /** That the provider was asked for; of a model route, the model of its target. */
+  /** The model that the provider was asked for. For a model route, it is the model of the target. */
   readonly model: string | null;
-  /** As the caller wrote it: also the name of a model route, or a virtual key and its model (`@slug/model`). */
+  /** The model as the caller wrote it, such as the name of a model route, or `@slug/model`. */
   readonly model_requested: string | null;
   /** Slug of the MCP server; null: a call of a provider. */
   readonly mcp_server: string | null;
@@ -38,16 +38,16 @@ export class RequestLogResponse {
   readonly status: number;
   /** Code of the gateway's error; null: there was none. */
   readonly error_code: string | null;
-  /** As limits of type `tokens` count them. */
+  /** Tokens, as limits of type `tokens` count them. */
   readonly tokens: number | null;
   /** US dollars, of all attempts. */
   @ApiProperty({ type: 'number', format: 'double', nullable: true })
   readonly cost: number | null;
   /** From the arrival of the request to the end of its answer. */
   readonly duration_ms: number;
-  /** Of all attempts at the provider. */
+  /** The time of all attempts at the provider. */
   readonly upstream_ms: number | null;
-  /** Of a stream: the time until the first output of the model. */
+  /** The time until the first output of the model; null for calls that are not streams. */
   readonly first_token_ms: number | null;
   /** How often the provider was called. */
   readonly upstream_attempts: number | null;

@@ -56,7 +56,7 @@ export class RerankResponse {
   readonly object: 'list';
   /** Id of the request at the provider, or one made by the gateway. */
   readonly id: string;
-  /** By score, descending; equal scores by index. */
+  /** The results, sorted by score in descending order; equal scores are sorted by index. */
   readonly results: RerankResultResponse[];
   /** The model that answered. */
   readonly model: string;

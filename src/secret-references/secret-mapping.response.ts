@@ -2,7 +2,7 @@ import type { MappedField, ValueFormat } from './secret-mapping.entity.js';
 
 /** A field that takes its value from a secret reference whenever it is used. */
 export class SecretMappingResponse {
-  /** As it was named: `key`, `config.` and the name of an option, `headers.` and the name of a header. */
+  /** The field that gets the secret: `key`, `config.` and the name of an option, or `headers.` and the name of a header. */
   readonly target_field: string;
   /** Id of the secret reference. */
   readonly secret_reference_id: string;

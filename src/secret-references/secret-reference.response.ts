@@ -11,7 +11,7 @@ export class SecretReferenceResponse {
   readonly description: string | null;
   /** The secret manager, in the spelling of the request that created it. */
   readonly manager_type: string;
-  /** Of each secret field `f` only `masked_f`. */
+  /** The credentials for the manager. Each secret field `f` is shown only as `masked_f`. */
   readonly auth_config: Record<string, string>;
   /** Where the secret is in its manager. */
   readonly secret_path: string;

@@ -15,7 +15,7 @@ export class UsagePeriodResponse {
   /** US dollars. */
   @ApiProperty({ format: 'double' })
   readonly cost: number;
-  /** Of all kinds, as policies of type `tokens` count them. */
+  /** Tokens of all units, as policies of type `tokens` count them. */
   readonly tokens: number;
   /** Search units of rerank calls. */
   readonly search_units: number;

@@ -12,7 +12,7 @@ export class BodyLoggingResponse {
   /** The share of the calls whose bodies are kept: 1 for all. */
   @ApiProperty({ type: 'number', format: 'double' })
   readonly sample_rate: number;
-  /** Of each body; the rest is left out. */
+  /** How many bytes of each body are kept; the rest is left out. */
   readonly max_bytes: number;
   /** How long they are kept. */
   readonly retention_days: number;

@@ -38,7 +38,7 @@ export type VertexOptions = {
      */
     google_location?: string;
     /**
-     * Who calls: the identity in `google_credentials` (default), or the one of the machine or pod that the gateway runs on.
+     * Which identity calls: the one in `google_credentials` (default), or that of the machine or pod of the gateway.
      */
     google_auth_type?: 'credentials' | 'metadata';
     /**
@@ -93,7 +93,7 @@ export type OpenAiCompatibleOptions = {
      */
     messages?: 'native' | 'translate';
     /**
-     * The same for responses.
+     * How the server takes responses; see `messages`.
      */
     responses?: 'native' | 'translate';
     /**
@@ -410,7 +410,7 @@ export type McpToolCall = {
      */
     outcome: 'ok' | 'tool_error' | 'rpc_error';
     /**
-     * Of an `rpc_error`; otherwise null.
+     * The error of an `rpc_error`; otherwise null.
      */
     error: McpToolError | null;
     object: 'mcp-tool-call';
@@ -445,7 +445,7 @@ export type McpToolError = {
 
 export type CallMcpServerTool = {
     /**
-     * As the tool's `input_schema` describes them; the server judges them. None when omitted.
+     * The arguments, as the tool's `input_schema` describes them. The server judges them. Without them, the tool gets none.
      */
     arguments?: {
         [key: string]: unknown;
@@ -463,7 +463,7 @@ export type HeadersPreview = {
     identity: IdentityPreview | null;
     object: 'mcp-headers-preview';
     /**
-     * As the server would get them; secrets masked.
+     * The headers that the server would get, with secrets masked.
      */
     headers: {
         [key: string]: string;
@@ -556,11 +556,11 @@ export type UpdateMcpServerToolsRequest = {
      */
     organisation_id?: string;
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     object?: 'list';
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     total?: number;
 };
@@ -575,11 +575,11 @@ export type ToolChoice = {
      */
     enabled: boolean;
     /**
-     * As it was read: it changes nothing.
+     * The value that was read. It changes nothing.
      */
     description?: string | null;
     /**
-     * As it was read: it changes nothing.
+     * The value that was read. It changes nothing.
      */
     seen_at?: number | null;
     /**
@@ -587,13 +587,13 @@ export type ToolChoice = {
      */
     hash?: string | null;
     /**
-     * As it was read: it changes nothing.
+     * The value that was read. It changes nothing.
      */
     input_schema?: {
         [key: string]: unknown;
     } | null;
     /**
-     * As it was read: it changes nothing.
+     * The value that was read. It changes nothing.
      */
     changed_at?: number | null;
     /**
@@ -626,7 +626,7 @@ export type McpServerTool = {
      */
     seen_at: number | null;
     /**
-     * Of its description and schemas; null: it was never seen.
+     * The hash of its description and schemas; null: it was never seen.
      */
     hash: string | null;
     /**
@@ -702,31 +702,31 @@ export type UpdateMcpServerRequest = {
      */
     organisation_id?: string;
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     id?: string;
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     object?: 'mcp-server';
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     created_at?: number;
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     slug?: string;
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     workspace_id?: string | null;
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     updated_at?: number;
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     mcp_url?: string;
 };
@@ -887,7 +887,7 @@ export type McpServerList = {
 
 export type SecretMapping = {
     /**
-     * As it was named: `key`, `config.` and the name of an option, `headers.` and the name of a header.
+     * The field that gets the secret: `key`, `config.` and the name of an option, or `headers.` and the name of a header.
      */
     target_field: string;
     /**
@@ -1090,11 +1090,11 @@ export type OverviewAttention = {
      */
     kind: 'group_exhausted' | 'limit_near' | 'reference_failing' | 'server_failing' | 'model_without_price' | 'model_not_charged' | 'key_expiring';
     /**
-     * Of the usage limit, secret reference or API key; null for servers and models.
+     * The id of the usage limit, secret reference or API key; null for servers and models.
      */
     id: string | null;
     /**
-     * Of that resource; the slug of a server, or the name of a model.
+     * The name of the resource or model, or the slug of the server.
      */
     name: string;
     /**
@@ -1113,7 +1113,7 @@ export type OverviewGroup = {
      */
     cost: number;
     /**
-     * Of the workspace or the key; of a model or a provider its name; null for calls without one.
+     * The id of the workspace or key, or the name of the model or provider; null for calls without one.
      */
     id: string | null;
     /**
@@ -1125,30 +1125,30 @@ export type OverviewGroup = {
      */
     calls: number;
     /**
-     * Of these, the refused and failed ones.
+     * How many of these calls were refused or failed.
      */
     failed_calls: number;
     /**
-     * Of all kinds, as policies of type `tokens` count them.
+     * Tokens of all units, as policies of type `tokens` count them.
      */
     tokens: number;
 };
 
 export type OverviewGroups = {
     /**
-     * By provider.
+     * The providers that cost most.
      */
     provider: Array<OverviewGroup>;
     /**
-     * By model.
+     * The models that cost most.
      */
     model: Array<OverviewGroup>;
     /**
-     * By workspace.
+     * The workspaces that cost most.
      */
     workspace: Array<OverviewGroup>;
     /**
-     * By API key.
+     * The API keys that cost most.
      */
     api_key: Array<OverviewGroup>;
 };
@@ -1167,11 +1167,11 @@ export type OverviewPeriod = {
      */
     calls: number;
     /**
-     * Of these, the refused and failed ones.
+     * How many of these calls were refused or failed.
      */
     failed_calls: number;
     /**
-     * Of all kinds, as policies of type `tokens` count them.
+     * Tokens of all units, as policies of type `tokens` count them.
      */
     tokens: number;
 };
@@ -1257,7 +1257,7 @@ export type RequestLog = {
     id: string;
     object: 'log';
     /**
-     * Of the caller, or of what it used; null: the whole organisation.
+     * The workspace of the caller, or of the virtual key or server that it used; null: the whole organisation.
      */
     workspace_id: string | null;
     /**
@@ -1293,11 +1293,11 @@ export type RequestLog = {
      */
     provider: string | null;
     /**
-     * That the provider was asked for; of a model route, the model of its target.
+     * The model that the provider was asked for. For a model route, it is the model of the target.
      */
     model: string | null;
     /**
-     * As the caller wrote it: also the name of a model route, or a virtual key and its model (`@slug/model`).
+     * The model as the caller wrote it, such as the name of a model route, or `@slug/model`.
      */
     model_requested: string | null;
     /**
@@ -1317,7 +1317,7 @@ export type RequestLog = {
      */
     error_code: string | null;
     /**
-     * As limits of type `tokens` count them.
+     * Tokens, as limits of type `tokens` count them.
      */
     tokens: number | null;
     /**
@@ -1325,11 +1325,11 @@ export type RequestLog = {
      */
     duration_ms: number;
     /**
-     * Of all attempts at the provider.
+     * The time of all attempts at the provider.
      */
     upstream_ms: number | null;
     /**
-     * Of a stream: the time until the first output of the model.
+     * The time until the first output of the model; null for calls that are not streams.
      */
     first_token_ms: number | null;
     /**
@@ -1480,7 +1480,7 @@ export type Price = {
      */
     model: string;
     /**
-     * As it was set: `input` and `input_token` are the same unit, and so are `output` and `output_token`.
+     * The unit, spelled as it was set: `input` and `input_token` are the same, and so are `output` and `output_token`.
      */
     unit: string;
     /**
@@ -1591,7 +1591,7 @@ export type UsagePeriod = {
      */
     calls: number;
     /**
-     * Of all kinds, as policies of type `tokens` count them.
+     * Tokens of all units, as policies of type `tokens` count them.
      */
     tokens: number;
     /**
@@ -2157,7 +2157,7 @@ export type UpdateUsageLimitRequest = {
      */
     periodic_reset?: 'monthly' | 'weekly' | null;
     /**
-     * So many days after it was set, at 00:00 UTC, and so on; instead of `periodic_reset`.
+     * Instead of `periodic_reset`: the number of days between two resets, each at 00:00 UTC, counted from the day on which it was set.
      */
     periodic_reset_days?: number | null;
     /**
@@ -2174,47 +2174,47 @@ export type UpdateUsageLimitRequest = {
      */
     organisation_id?: string;
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     id?: string;
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     object?: 'policy_usage_limits';
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     created_at?: number;
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     slug?: string;
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     workspace_id?: string | null;
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     type?: 'cost' | 'tokens';
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     group_by?: Array<UsageLimitGroup>;
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     status?: 'active' | 'archived';
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     updated_at?: number;
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     next_reset_at?: number | null;
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     usage?: Array<UsageEntity>;
 };
@@ -2361,7 +2361,7 @@ export type UsageEstimate = {
      */
     cost?: number;
     /**
-     * By unit, instead of `tokens`: their sum is what limits in tokens count.
+     * Instead of `tokens`: the quantity of each unit. Limits in tokens count their sum.
      */
     quantities?: {
         [key: string]: number;
@@ -2489,7 +2489,7 @@ export type CreateUsageLimitRequest = {
      */
     periodic_reset?: 'monthly' | 'weekly' | null;
     /**
-     * So many days after it was set, at 00:00 UTC, and so on; instead of `periodic_reset`.
+     * Instead of `periodic_reset`: the number of days between two resets, each at 00:00 UTC, counted from the day on which it was set.
      */
     periodic_reset_days?: number | null;
     /**
@@ -2613,31 +2613,31 @@ export type UpdateWebhookEndpointRequest = {
      */
     organisation_id?: string;
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     id?: string;
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     object?: 'webhook-endpoint';
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     created_at?: number;
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     workspace_id?: string | null;
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     disabled_at?: number | null;
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     disabled_reason?: string | null;
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     updated_at?: number;
 };
@@ -2797,43 +2797,43 @@ export type UpdateSecretReferenceRequest = {
      */
     organisation_id?: string;
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     id?: string;
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     object?: 'secret-reference';
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     created_at?: number;
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     slug?: string;
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     manager_type?: string;
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     status?: 'active';
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     created_by?: string;
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     updated_at?: number;
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     last_resolved_at?: number | null;
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     last_error?: string | null;
 };
@@ -2856,7 +2856,7 @@ export type SecretReference = {
      */
     manager_type: string;
     /**
-     * Of each secret field `f` only `masked_f`.
+     * The credentials for the manager. Each secret field `f` is shown only as `masked_f`.
      */
     auth_config: {
         [key: string]: string;
@@ -2994,23 +2994,23 @@ export type UpdateWorkspaceRequest = {
      */
     organisation_id?: string;
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     id?: string;
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     object?: 'workspace';
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     created_at?: number;
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     slug?: string;
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     updated_at?: number;
 };
@@ -3021,7 +3021,7 @@ export type BodyLoggingInput = {
      */
     sample_rate?: number;
     /**
-     * Of each body; the rest is left out. Default: 65536.
+     * How many bytes of each body are kept; the rest is left out. Default: 65536.
      */
     max_bytes?: number;
     /**
@@ -3051,7 +3051,7 @@ export type BodyLogging = {
      */
     sample_rate: number;
     /**
-     * Of each body; the rest is left out.
+     * How many bytes of each body are kept; the rest is left out.
      */
     max_bytes: number;
     /**
@@ -3172,35 +3172,35 @@ export type UpdateVirtualKeyRequest = {
      */
     organisation_id?: string;
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     id?: string;
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     object?: 'virtual-key';
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     created_at?: number;
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     slug?: string;
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     provider?: string;
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     workspace_id?: string | null;
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     status?: 'active' | 'expired';
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     updated_at?: number;
 };
@@ -3376,7 +3376,7 @@ export type AuditLogEntry = {
      */
     changed_fields: Array<string>;
     /**
-     * By the path of each changed field: `{"old", "new"}`, or the text `changed` for a secret.
+     * The old and the new value of each changed field, by its path: `{"old", "new"}`, or the text `changed` for a secret.
      */
     changes: {
         [key: string]: unknown;
@@ -3414,27 +3414,27 @@ export type UpdateModelRouteRequest = {
      */
     organisation_id?: string;
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     id?: string;
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     object?: 'model-route';
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     created_at?: number;
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     slug?: string;
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     workspace_id?: string | null;
     /**
-     * As it was read: it cannot be changed.
+     * The value that was read. It cannot be changed.
      */
     updated_at?: number;
 };
@@ -3501,7 +3501,7 @@ export type ModelRouteHealth = {
     id: string;
     slug: string;
     /**
-     * As they are listed in the route.
+     * The targets, in the order of the route.
      */
     targets: Array<TargetHealth>;
 };
@@ -3521,7 +3521,7 @@ export type TargetHealth = {
      */
     model: string;
     /**
-     * Of the target: lower ones are tried first.
+     * The order of the target: lower ones are tried first.
      */
     order: number;
     /**
@@ -3533,7 +3533,7 @@ export type TargetHealth = {
      */
     calls: number;
     /**
-     * Those among them that have failed.
+     * How many of these calls have failed.
      */
     failures: number;
 };
@@ -3681,7 +3681,7 @@ export type Model = {
      */
     created: number;
     /**
-     * The same in RFC 3339.
+     * The time of `created` in the form of RFC 3339.
      */
     created_at: string;
     /**
@@ -3701,7 +3701,7 @@ export type RerankResponse = {
      */
     id: string;
     /**
-     * By score, descending; equal scores by index.
+     * The results, sorted by score in descending order; equal scores are sorted by index.
      */
     results: Array<RerankResult>;
     /**

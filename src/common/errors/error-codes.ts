@@ -25,7 +25,7 @@ export const ERROR_CODES = {
     type: 'invalid_request_error',
     source: 'gateway',
     message: 'The chosen provider does not support a parameter of the request.',
-    when: 'With `x-gateway-strict: true`, the request has an option that the chosen provider does not have. (Without the header, the gateway leaves the option out and names it in `x-gateway-warnings`.) Or the provider does not speak the API of the call, and a part of the request cannot be translated. Or a new thread has `stream`, and the virtual key `isolation: strict`.',
+    when: 'With `x-gateway-strict: true`, the request has an option that the chosen provider does not have. Without the header, the gateway leaves the option out and names it in `x-gateway-warnings`. Or the provider does not speak the API of the call, and a part of the request cannot be translated. Or a new thread has `stream`, and the virtual key `isolation: strict`.',
   },
   provider_not_supported: {
     status: 400,
@@ -110,7 +110,7 @@ export const ERROR_CODES = {
     type: 'not_found_error',
     source: 'gateway',
     message: 'No virtual key or model route is known for this model.',
-    when: 'The call names a model, but no virtual key: there is no `x-gateway-virtual-key`, the model is not a model route and has no prefix of a virtual key that the caller can use (`@slug/model`), and the API key has no `default_virtual_key`. Or no target of the model route takes the call. The message lists up to 20 names that the caller can use. At `/v1/models/{id}`: the caller can name no such model.',
+    when: 'The call names a model, but no virtual key. It has no header `x-gateway-virtual-key`, and its API key no `default_virtual_key`. The model is not a model route, and has no prefix of a virtual key that the caller can use (`@slug/model`). Or no target of the model route takes the call. The message lists up to 20 names that the caller can use. At `/v1/models/{id}`: the caller can name no such model.',
   },
   method_not_allowed: {
     status: 405,
@@ -243,7 +243,7 @@ export const ERROR_CODES = {
     type: 'provider_error',
     source: 'gateway',
     message: 'The credential of the virtual key or MCP server could not be obtained.',
-    when: "A secret reference of the virtual key or MCP server could not be resolved, another service that issues the credential (AWS STS, Google) failed, or the stored credential cannot be decrypted. The reason is in the gateway's log.",
+    when: "A secret reference of the virtual key or MCP server could not be resolved. Or another service that issues the credential (AWS STS, Google) failed. Or the stored credential cannot be decrypted. The reason is in the gateway's log.",
   },
   identity_provider_unavailable: {
     status: 502,
@@ -257,14 +257,14 @@ export const ERROR_CODES = {
     type: 'api_error',
     source: 'gateway',
     message: 'The identity of the user could not be forwarded to the MCP server.',
-    when: 'The MCP server has `user_identity_forwarding`, and the identity cannot be made: there is no signing key, signing fails, the claims are larger than 8 KiB, or the method is `bearer` and the caller has no token that may be forwarded. Or the claim that names the user (`sub`) has more than 255 characters, at any MCP server. The server is not called. Or the server refuses the identity as too large (431). The log and the test of the server say what is missing.',
+    when: 'The MCP server has `user_identity_forwarding`, and the identity cannot be made. There is no signing key, signing fails, or the claims are larger than 8 KiB. With the method `bearer`, the caller has no token that may be forwarded. Or the claim that names the user (`sub`) has more than 255 characters, at any MCP server. The server is not called. Or the server refuses the identity as too large (431). The log and the test of the server say what is missing.',
   },
   store_unavailable: {
     status: 503,
     type: 'api_error',
     source: 'gateway',
     message: 'A store that the gateway depends on is not available.',
-    when: 'The database, or the Redis that counts rate limits, cannot be reached or takes no writes (a standby, a full Redis), or a lock could not be obtained in time. Calls under a usage-limit policy are refused then. Others continue as long as their key is cached: 5 seconds when the whole database is away. Also an MCP call that arrives while the gateway shuts down, and a read of logged bodies while their folder or bucket does not answer.',
+    when: 'The database, or the Redis that counts rate limits, cannot be reached or takes no writes (a standby, a full Redis). Or a lock could not be obtained in time. Calls under a usage-limit policy are refused then. Others continue as long as their key is cached: 5 seconds when the whole database is away. Also an MCP call that arrives while the gateway shuts down, and a read of logged bodies while their folder or bucket does not answer.',
   },
   draining: {
     status: 503,

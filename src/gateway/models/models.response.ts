@@ -11,7 +11,7 @@ export class ModelResponse {
   readonly type: string;
   /** Unix seconds; 0 where it is not known. */
   readonly created: number;
-  /** The same in RFC 3339. */
+  /** The time of `created` in the form of RFC 3339. */
   readonly created_at: string;
   /** The provider, or `tollgate` for a model route. */
   readonly owned_by: string;

@@ -108,7 +108,7 @@ class McpServerToolResponse {
   readonly description: string | null;
   /** When the server last listed it, in Unix seconds; null: never. */
   readonly seen_at: number | null;
-  /** Of its description and schemas; null: it was never seen. */
+  /** The hash of its description and schemas; null: it was never seen. */
   readonly hash: string | null;
   /** JSON schema of the arguments, as the server last listed it; null: it is not known, or longer than 16 KiB. */
   readonly input_schema: Record<string, unknown> | null;
@@ -186,7 +186,7 @@ export class IdentityPreviewResponse {
 
 export class HeadersPreviewResponse {
   readonly object: 'mcp-headers-preview';
-  /** As the server would get them; secrets masked. */
+  /** The headers that the server would get, with secrets masked. */
   readonly headers: Record<string, string>;
   /** null: the server would not receive the user's identity. */
   @ApiProperty({ type: IdentityPreviewResponse, nullable: true })

@@ -7,7 +7,7 @@ const MAX_ARGUMENTS = 256;
 
 export class CallMcpServerToolDto {
   /**
-   * As the tool's `input_schema` describes them; the server judges them. None when omitted.
+   * The arguments, as the tool's `input_schema` describes them. The server judges them. Without them, the tool gets none.
    * @example { "city": "Paris" }
    */
   @Optional()

@@ -21,7 +21,7 @@ export class McpToolCallResponse {
   readonly content: Record<string, unknown>[];
   /** The result as data; null: the tool has none. */
   readonly structured_content: Record<string, unknown> | null;
-  /** Of an `rpc_error`; otherwise null. */
+  /** The error of an `rpc_error`; otherwise null. */
   @ApiProperty({ type: McpToolErrorResponse, nullable: true })
   readonly error: McpToolErrorResponse | null;
   /** Time that the call took, with the handshake before it. */

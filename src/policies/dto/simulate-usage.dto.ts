@@ -23,7 +23,7 @@ export class UsageEstimateDto {
   @Max(MAX_AMOUNT)
   readonly tokens?: number;
 
-  /** By unit, instead of `tokens`: their sum is what limits in tokens count. */
+  /** Instead of `tokens`: the quantity of each unit. Limits in tokens count their sum. */
   @Optional()
   @ApiProperty({
     type: 'object',

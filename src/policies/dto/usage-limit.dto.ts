@@ -83,7 +83,7 @@ class UsageLimitFieldsDto {
   @IsIn(PERIODIC_RESETS)
   readonly periodic_reset?: PeriodicReset | null;
 
-  /** So many days after it was set, at 00:00 UTC, and so on; instead of `periodic_reset`. */
+  /** Instead of `periodic_reset`: the number of days between two resets, each at 00:00 UTC, counted from the day on which it was set. */
   @OptionalOrNull()
   @IsInt()
   @Min(1)

@@ -36,7 +36,7 @@ export class OpenAiCompatibleOptions extends ResourceProviderOptions {
   @OneOf(API_SUPPORT)
   readonly messages?: (typeof API_SUPPORT)[number];
 
-  /** The same for responses. */
+  /** How the server takes responses; see `messages`. */
   @OneOf(API_SUPPORT)
   readonly responses?: (typeof API_SUPPORT)[number];
 

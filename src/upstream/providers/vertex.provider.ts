@@ -34,7 +34,7 @@ export class VertexOptions extends ProviderOptions implements GoogleOptions {
   @Matches(GOOGLE_LOCATION, { message: '$property must be a region such as europe-west4, or us, eu or global' })
   readonly google_location?: string;
 
-  /** Who calls: the identity in `google_credentials` (default), or the one of the machine or pod that the gateway runs on. */
+  /** Which identity calls: the one in `google_credentials` (default), or that of the machine or pod of the gateway. */
   @Optional()
   @IsIn(GOOGLE_AUTH_TYPES)
   readonly google_auth_type?: GoogleAuthType;

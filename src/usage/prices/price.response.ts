@@ -17,7 +17,7 @@ export class PriceResponse {
   readonly provider: string;
   /** With `*` at its end, the beginning of names. */
   readonly model: string;
-  /** As it was set: `input` and `input_token` are the same unit, and so are `output` and `output_token`. */
+  /** The unit, spelled as it was set: `input` and `input_token` are the same, and so are `output` and `output_token`. */
   readonly unit: string;
   /** How the call is served: `standard`, `batch`, `flex`, `priority`, `fast` or `ultrafast`. */
   readonly mode: string;

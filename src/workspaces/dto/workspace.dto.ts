@@ -22,7 +22,7 @@ export class BodyLoggingDto {
   @Max(1)
   readonly sample_rate?: number;
 
-  /** Of each body; the rest is left out. Default: 65536. */
+  /** How many bytes of each body are kept; the rest is left out. Default: 65536. */
   @Optional()
   @IsInt()
   @Min(1_024)

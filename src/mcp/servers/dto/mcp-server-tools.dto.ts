@@ -20,12 +20,12 @@ export class ToolChoiceDto {
   @IsBoolean()
   readonly enabled: boolean;
 
-  /** As it was read: it changes nothing. */
+  /** The value that was read. It changes nothing. */
   @OptionalOrNull()
   @IsString()
   readonly description?: string | null;
 
-  /** As it was read: it changes nothing. */
+  /** The value that was read. It changes nothing. */
   @OptionalOrNull()
   @IsInt()
   readonly seen_at?: number | null;
@@ -36,12 +36,12 @@ export class ToolChoiceDto {
   @MaxLength(64)
   readonly hash?: string | null;
 
-  /** As it was read: it changes nothing. */
+  /** The value that was read. It changes nothing. */
   @OptionalOrNull()
   @MaxFields(100)
   readonly input_schema?: Record<string, unknown> | null;
 
-  /** As it was read: it changes nothing. */
+  /** The value that was read. It changes nothing. */
   @OptionalOrNull()
   @IsInt()
   readonly changed_at?: number | null;
