@@ -7,11 +7,12 @@ export const CALL_OUTCOMES = ['ok', 'tool_error', 'rpc_error', 'gateway_error', 
 export type CallOutcome = (typeof CALL_OUTCOMES)[number];
 
 type Call = Pick<McpCallContext, 'answer' | 'request' | 'server' | 'message'>;
-type Ending = Pick<McpOutcome, 'error'> & Partial<Pick<McpOutcome, 'upstreamStatus'>>;
+type Ending = Pick<McpOutcome, 'error' | 'status'> & Partial<Pick<McpOutcome, 'upstreamStatus'>>;
 
 /**
  * How a call ended. `gateway_error`: the gateway refused it, or received no usable answer. `rpc_error`: the server returned a
- * JSON-RPC error, or an HTTP error. `tool_error`: the tool reported that it failed. `unknown`: the answer did not pass here.
+ * JSON-RPC error, or an HTTP error. `tool_error`: the tool reported that it failed. `unknown`: the answer did not pass here, or
+ * the stream ended without it.
  * `ok`: everything else, also a client that disconnected.
  */
 export function outcomeOf(call: Call, ending: Ending): CallOutcome {
@@ -19,13 +20,13 @@ export function outcomeOf(call: Call, ending: Ending): CallOutcome {
   const failure = call.answer?.failure;
   if (failure !== undefined) return failure.kind;
   if (isHttpError(call, ending)) return 'rpc_error';
-  return isUnseen(call) ? 'unknown' : 'ok';
+  return isUnseen(call, ending) ? 'unknown' : 'ok';
 }
 
 /** For the ledger: whether each tool call of the request was answered, in their order. */
 export function toolOutcomesOf(
   call: Pick<Call, 'answer' | 'request' | 'message'>,
-  ending: Ending & Pick<McpOutcome, 'status'>,
+  ending: Ending,
 ): readonly ('answered' | 'failed' | 'cancelled')[] {
   const { answer, message } = call;
   const calls = message?.inspected.messages.filter(({ method }) => method === 'tools/call') ?? [];
@@ -42,9 +43,10 @@ function isHttpError({ request }: Pick<Call, 'request'>, { upstreamStatus = 200 
 
 /**
  * On the older transport, the answer comes on the stream of the session: that may be at another replica, or end before the
- * answer, or the answer may take too long.
+ * answer, or the answer may take too long. On the other, a server may end the stream, and answer on a later one.
  */
-function isUnseen({ server, message, answer }: Call): boolean {
-  if (server.transport !== 'sse' || answer?.isComplete === true) return false;
-  return ReportedOutcome.of(message?.inspected) !== undefined;
+function isUnseen({ server, message, answer }: Call, { status }: Ending): boolean {
+  if (answer?.isComplete === true) return false;
+  if (server.transport === 'sse') return ReportedOutcome.of(message?.inspected) !== undefined;
+  return answer?.isMissing === true && status !== CLIENT_CLOSED_REQUEST;
 }

@@ -10,16 +10,23 @@ import { idOfAnswer, type ReportedOutcome } from './reported-outcome.js';
 export class StreamedAnswers {
   readonly #scan = new MessageScan();
   readonly #events: EventDataReader;
+  #isReadable = true;
 
   /** @param onAnswers called at the end of an event that has answers */
   constructor(onAnswers: (answers: readonly ScannedAnswer[]) => void) {
     this.#events = new EventDataReader(
       (bytes, start, end) => this.#scan.push(bytes, start, end),
       (type) => {
+        this.#isReadable &&= !this.#scan.isTooLong;
         const answers = this.#scan.take();
         if (answers.length > 0 && (type === '' || type === 'message')) onAnswers(answers);
       },
     );
+  }
+
+  /** Whether each event could be read to its end. */
+  get isReadable(): boolean {
+    return this.#isReadable && !this.#scan.isTooLong;
   }
 
   /** An event that has not ended is dropped by its readers. */
@@ -39,7 +46,10 @@ export function outcomeReader(outcome: ReportedOutcome, head: UpstreamHead): Bod
   };
   if (isEventStream(head)) {
     const answers = new StreamedAnswers(note);
-    return { push: (chunk) => answers.push(chunk), end: () => undefined };
+    const end = (): void => {
+      if (answers.isReadable) outcome.noteEnd();
+    };
+    return { push: (chunk) => answers.push(chunk), end };
   }
   if (!isJsonType(mediaTypeOf(firstHeader(head.headers, 'content-type')))) return undefined;
   const scan = new MessageScan();

@@ -43,7 +43,7 @@ export class MessageScan {
 
   push(bytes: Buffer, start: number, end: number): void {
     this.#size += end - start;
-    if (this.#size > MAX_MESSAGE_BYTES) return;
+    if (this.isTooLong) return;
     let at = start;
     while (at < end) {
       if (this.#inString) at = this.#passString(bytes, at, end);
@@ -55,9 +55,13 @@ export class MessageScan {
     }
   }
 
+  get isTooLong(): boolean {
+    return this.#size > MAX_MESSAGE_BYTES;
+  }
+
   /** The answers of the text, which is now complete. The next text may follow. */
   take(): readonly ScannedAnswer[] {
-    const isWhole = this.#size <= MAX_MESSAGE_BYTES && this.#depth === 0 && !this.#inString;
+    const isWhole = !this.isTooLong && this.#depth === 0 && !this.#inString;
     const answers = isWhole ? this.#answers : [];
     this.#answers = [];
     this.#size = 0;

@@ -16,6 +16,7 @@ const MAX_CODE = 2 ** 31 - 1;
 export class ReportedOutcome {
   readonly #failures = new Map<RpcId, ReportedFailure>();
   readonly #open: Set<RpcId>;
+  #hasEnded = false;
 
   private constructor(private readonly ids: ReadonlySet<RpcId>) {
     this.#open = new Set(ids);
@@ -31,6 +32,15 @@ export class ReportedOutcome {
   /** Whether all requests are answered. */
   get isComplete(): boolean {
     return this.#open.size === 0;
+  }
+
+  /** Whether a stream has ended that was read to its end, and did not answer all requests. */
+  get isMissing(): boolean {
+    return this.#hasEnded && !this.isComplete;
+  }
+
+  noteEnd(): void {
+    this.#hasEnded = true;
   }
 
   /** Of the whole body: of a batch, a JSON-RPC error before the error of a tool. */
