@@ -2,8 +2,9 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import { describe, expect, it } from '@jest/globals';
 import { McpCallRecorder } from '../src/mcp/calls/mcp-call.recorder.js';
+import { RequestLogRecorder } from '../src/request-logs/request-log.recorder.js';
 import { eventually } from './support/eventually.js';
-import { events, json, plain } from './support/mcp-raw-server.js';
+import { brokenEvents, events, json, plain } from './support/mcp-raw-server.js';
 import { rawMcpGateway } from './support/raw-mcp-gateway.js';
 import { refusalOf, send } from './support/send.js';
 import { ADMIN_KEY } from './support/test-app.js';
@@ -11,6 +12,7 @@ import { ADMIN_KEY } from './support/test-app.js';
 const CALL = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'search' } };
 const FINE = { jsonrpc: '2.0', id: 1, result: { content: [] } };
 const TOOL_ERROR = { jsonrpc: '2.0', id: 1, result: { content: [{ type: 'text', text: 'no' }], isError: true } };
+const LONG = { ...FINE, result: { content: [{ type: 'text', text: 'x'.repeat(1_100_000) }] } };
 const RPC_ERROR = { jsonrpc: '2.0', id: 1, error: { code: -32_602, message: 'no' } };
 
 const mcp = rawMcpGateway();
@@ -18,6 +20,12 @@ const mcp = rawMcpGateway();
 async function callsOf(slug: string, query = ''): Promise<readonly object[]> {
   await mcp.gateway.app.get(McpCallRecorder, { strict: false }).flush();
   return mcp.admin.list(`/v1/mcp-servers/${slug}/calls${query}`);
+}
+
+/** In the log of calls of all kinds. */
+async function logged(slug: string, query = ''): Promise<readonly object[]> {
+  await mcp.gateway.app.get(RequestLogRecorder, { strict: false }).flush();
+  return mcp.admin.list(`/v1/logs?mcp_server=${slug}${query}`);
 }
 
 async function metrics(slug: string): Promise<readonly string[]> {
@@ -30,6 +38,9 @@ describe('the outcome of a call', () => {
     ['a result', json(FINE), { status: 200, outcome: 'ok', rpc_error_code: null, error_code: null }],
     ['the error of a tool', json(TOOL_ERROR), { status: 200, outcome: 'tool_error', error_code: null }],
     ['the error of a tool in a stream', events([`data: ${JSON.stringify(TOOL_ERROR)}\n\n`]), { outcome: 'tool_error' }],
+    ['a stream that breaks off', brokenEvents, { status: 200, outcome: 'gateway_error' }],
+    ['a stream that ends without the answer', events([': nothing\n\n']), { status: 200, outcome: 'unknown' }],
+    ['a long answer in a stream', events([`data: ${JSON.stringify(LONG)}\n\n`]), { status: 200, outcome: 'ok' }],
     ['a JSON-RPC error', json(RPC_ERROR), { status: 200, outcome: 'rpc_error', rpc_error_code: -32_602 }],
     ['a JSON-RPC error with a status', json(RPC_ERROR, 404), { status: 404, outcome: 'rpc_error' }],
     ['an HTTP error', plain(500), { status: 500, outcome: 'rpc_error', rpc_error_code: null }],
@@ -37,11 +48,15 @@ describe('the outcome of a call', () => {
   ])('is recorded for %s, and counted by server', async (_what, answer, expected) => {
     const slug = await mcp.register();
     mcp.raw.answerWith(answer);
-    await mcp.post(slug, CALL);
+    await mcp.post(slug, CALL).catch(() => undefined);
     await eventually(async () => (await callsOf(slug)).length === 1);
     const [row] = await callsOf(slug);
     expect(row).toMatchObject({ tool: 'search', ...expected });
     const { status = 200, outcome } = { status: undefined, ...expected };
+    await eventually(async () => (await logged(slug)).length === 1);
+    expect(await logged(slug)).toMatchObject([{ status, outcome }]);
+    expect(await logged(slug, '&outcome=ok')).toHaveLength(outcome === 'ok' ? 1 : 0);
+    expect(await logged(slug, '&outcome=failed')).toHaveLength(outcome.endsWith('_error') ? 1 : 0);
     expect(await metrics(slug)).toEqual([
       `gateway_mcp_requests_total{server="${slug}",method="tools/call",status="${status}",outcome="${outcome}"} 1`,
     ]);
@@ -114,6 +129,9 @@ describe('the outcome of a call on the older transport', () => {
     const query = `/v1/usage?group_by=mcp_tool&bucket=none&mcp_server=${slug}`;
     await eventually(async () => (await mcp.admin.list(query)).length === 1);
     expect(await mcp.admin.list(query)).toMatchObject([{ failed_calls: expected.outcome === 'ok' ? 0 : 1 }]);
+    const found = (): Promise<readonly object[]> => logged(slug, '&status=202');
+    await eventually(async () => (await found()).length === 1);
+    expect(await found()).toMatchObject([{ outcome: expected.outcome }]);
     await reader?.cancel();
   });
 

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type JsonObject, readString } from '../src/common/json/read.js';
 import { RequestLogRecorder } from '../src/request-logs/request-log.recorder.js';
 import { RequestLogRetention } from '../src/request-logs/request-log.retention.js';
-import { json } from './support/fake-provider.js';
+import { eventually } from './support/eventually.js';
+import { json, type Reply, text } from './support/fake-provider.js';
 import { GatewayClient } from './support/gateway-client.js';
 import { refusalOf } from './support/send.js';
 import { addTenant } from './support/tenants.js';
@@ -20,6 +21,11 @@ const ANSWER = {
   usage: { prompt_tokens: 9, completion_tokens: 5, total_tokens: 14 },
 };
 
+const CHUNK =
+  '{"id":"c-1","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":null}]}';
+const END =
+  '{"id":"c-1","object":"chat.completion.chunk","choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":9,"completion_tokens":5,"total_tokens":14}}';
+
 let gateway: UsageGateway;
 let admin: GatewayClient;
 let slug: string;
@@ -30,6 +36,10 @@ beforeAll(async () => {
   slug = await gateway.virtualKey('openai-compatible');
 });
 afterAll(() => gateway.close());
+
+function sse(...data: readonly string[]): Reply {
+  return text(data.map((each) => `data: ${each}\n\n`).join(''), 'text/event-stream');
+}
 
 async function logs(query = '', client = admin): Promise<readonly JsonObject[]> {
   await gateway.app.app.get(RequestLogRecorder, { strict: false }).flush();
@@ -124,6 +134,49 @@ describe('the log of calls', () => {
     expect(await logs('?route=/v1/mcp-servers')).toEqual([]);
   });
 
+  it.each<readonly [string, boolean, Reply, object]>([
+    ['an answer', false, json(ANSWER), { status: 200, outcome: 'ok', error_code: null }],
+    ['an error', false, json({ error: { message: 'no' } }, 500), { status: 500, outcome: 'provider_error' }],
+    [
+      'an error that passes',
+      false,
+      json({ error: { message: 'no' } }, 400),
+      { status: 400, outcome: 'provider_error' },
+    ],
+    [
+      'an error with the status 200',
+      false,
+      json({ error: { message: 'no', code: 504 } }),
+      { status: 200, outcome: 'provider_error' },
+    ],
+    ['a stream', true, sse(CHUNK, END, '[DONE]'), { status: 200, outcome: 'ok' }],
+    ['a stream that breaks off', true, sse(CHUNK), { status: 200, outcome: 'provider_error' }],
+    [
+      'a stream with an error',
+      true,
+      sse(CHUNK, '{"error":{"message":"no"}}', '[DONE]'),
+      { status: 200, outcome: 'provider_error' },
+    ],
+  ])('says how a call ended: %s', async (_what, stream, reply, expected) => {
+    const trace = randomUUID();
+    gateway.provider.replyWith(reply);
+    const headers = { 'x-gateway-virtual-key': slug, 'x-gateway-trace-id': trace };
+    await admin.post('/v1/chat/completions', { ...CHAT, stream }, headers).catch(() => undefined);
+    await eventually(async () => (await logs(`?trace_id=${trace}`)).length === 1);
+    const [entry] = await logs(`?trace_id=${trace}`);
+    expect(entry).toMatchObject(expected);
+    const hasFailed = entry?.['outcome'] !== 'ok';
+    expect(await logs(`?trace_id=${trace}&outcome=failed`)).toHaveLength(hasFailed ? 1 : 0);
+    expect(await logs(`?trace_id=${trace}&outcome=ok`)).toHaveLength(hasFailed ? 0 : 1);
+  });
+
+  it('says that the gateway refused a call', async () => {
+    const trace = randomUUID();
+    const headers = { 'x-gateway-virtual-key': slug, 'x-gateway-trace-id': trace };
+    expect((await admin.post('/v1/chat/completions', { model: 7 }, headers)).status).toBe(400);
+    expect(await logs(`?trace_id=${trace}&outcome=gateway_error`)).toMatchObject([{ status: 400 }]);
+  });
+
   it('shows no tenant the calls of another, and a workspace key only those of its workspace', async () => {
     const trace = randomUUID();
     await admin.create('/v1/workspaces', { name: 'Other', slug: 'other-place' });
@@ -143,7 +196,7 @@ describe('the log of calls', () => {
     expect(refusalOf(await admin.get('/v1/logs/junk'))).toMatchObject({ status: 404 });
   });
 
-  it.each(['status=99', 'status_class=6', 'min_duration_ms=-1', 'sort=cost', 'from=5&to=4'])(
+  it.each(['status=99', 'status_class=6', 'outcome=bad', 'min_duration_ms=-1', 'sort=cost', 'from=5&to=4'])(
     'refuses the query %s',
     async (query) => {
       expect(refusalOf(await admin.get(`/v1/logs?${query}`))).toMatchObject({ status: 400, code: 'validation_failed' });

@@ -18,6 +18,7 @@ CREATE TABLE "request_logs" (
   "mcp_method" varchar(128),
   "status" smallint NOT NULL,
   "error_code" varchar(64),
+  "outcome" varchar(16) NOT NULL,
   "tokens" bigint,
   "cost_nano" bigint,
   "duration_ms" integer NOT NULL,
@@ -33,6 +34,7 @@ CREATE INDEX "ix_request_logs_organisation" ON "request_logs" ("organisation_id"
 CREATE INDEX "ix_request_logs_workspace" ON "request_logs" ("organisation_id", "workspace_id", "created_at", "id");
 CREATE INDEX "ix_request_logs_trace" ON "request_logs" ("organisation_id", "trace_id");
 CREATE INDEX "ix_request_logs_created_at" ON "request_logs" ("created_at");
+CREATE INDEX "ix_request_logs_failed" ON "request_logs" ("organisation_id", "created_at", "id") WHERE "outcome" <> 'ok';
 
 CREATE TABLE "audit_log_entries" (
   "id" uuid NOT NULL DEFAULT gen_random_uuid(),

@@ -187,8 +187,9 @@ export class MeteredCall implements AttemptObserver {
   }
 
   /** For the log line. */
-  private noteAnswer({ answer, usage: { counts } }: StreamMeter): void {
+  private noteAnswer({ answer, hasError, usage: { counts } }: StreamMeter): void {
     const { facts } = this.context.request;
+    facts.outcome = hasError === true ? 'provider_error' : undefined;
     facts.finish_reason = answer?.finishReason;
     facts.first_token_ms = this.firstTokenMs ?? undefined;
     const seconds = (performance.now() - this.startedAt - (this.firstTokenMs ?? 0)) / 1_000;

@@ -1,4 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import type { LoggedOutcome } from '../telemetry/logged-outcome.js';
 
 /** One call of any kind: who called what, how it ended, and how long it took. Bodies are elsewhere (LoggedBodies). */
 @Entity('request_logs')
@@ -6,6 +7,7 @@ import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 @Index('ix_request_logs_workspace', ['organisationId', 'workspaceId', 'createdAt', 'id'])
 @Index('ix_request_logs_trace', ['organisationId', 'traceId'])
 @Index('ix_request_logs_created_at', ['createdAt'])
+@Index('ix_request_logs_failed', ['organisationId', 'createdAt', 'id'], { where: `"outcome" <> 'ok'` })
 export class RequestLog {
   @PrimaryColumn({ type: 'uuid', primaryKeyConstraintName: 'pk_request_logs' })
   readonly id!: string;
@@ -65,6 +67,9 @@ export class RequestLog {
 
   @Column({ name: 'error_code', type: 'varchar', length: 64, nullable: true })
   readonly errorCode!: string | null;
+
+  @Column({ type: 'varchar', length: 16 })
+  readonly outcome!: LoggedOutcome;
 
   @Column({ type: 'bigint', nullable: true })
   readonly tokens!: string | null;

@@ -8,6 +8,7 @@ import { AppConfig } from '../config/environment.js';
 import { GroupedInsert, type PreparedRow } from '../database/grouped-insert.js';
 import { WriteBehind } from '../database/write-behind.js';
 import { LOGGER, type Logger } from '../telemetry/logger.js';
+import { loggedOutcomeOf } from '../telemetry/logged-outcome.js';
 import { tokensOfJson } from '../usage/units.js';
 import { LoggedBodies } from './logged-bodies.js';
 import { RequestLog } from './request-log.entity.js';
@@ -109,6 +110,7 @@ function isAlike({ request }: EndedCall, { request: before }: EndedCall): boolea
     facts.mcp_server === others.mcp_server &&
     facts.mcp_method === others.mcp_method &&
     facts.error_code === others.error_code &&
+    facts.outcome === others.outcome &&
     facts.upstream_attempts === others.upstream_attempts
   );
 }
@@ -130,6 +132,7 @@ function sharedOf({ request: { facts, method, route, status } }: EndedCall) {
     mcp_method: toStorableOrNull(facts.mcp_method ?? null, 128),
     status,
     error_code: toStorableOrNull(facts.error_code ?? null, 64),
+    outcome: loggedOutcomeOf(status, facts),
     upstream_attempts: facts.upstream_attempts ?? null,
   };
 }

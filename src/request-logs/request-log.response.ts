@@ -1,6 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { fromScaled } from '../common/money/decimal.js';
 import { toUnixSeconds } from '../common/time/unix-time.js';
+import { LOGGED_OUTCOMES, type LoggedOutcome } from '../telemetry/logged-outcome.js';
 import type { RequestLog } from './request-log.entity.js';
 
 const NANO_DECIMALS = 9;
@@ -38,6 +39,14 @@ export class RequestLogResponse {
   readonly status: number;
   /** Code of the gateway's error; null: there was none. */
   readonly error_code: string | null;
+  /**
+   * How the call ended, which its status may not say. `tool_error`: the MCP tool reported that it failed. `rpc_error`: the MCP
+   * server returned an error. `provider_error`: the provider returned an error, also instead of the rest of a stream.
+   * `gateway_error`: the gateway refused the call. `cancelled`: the client disconnected first. `unknown`: the answer of the MCP
+   * server did not pass here.
+   */
+  @ApiProperty({ enum: LOGGED_OUTCOMES })
+  readonly outcome: LoggedOutcome;
   /** Tokens, as limits of type `tokens` count them. */
   readonly tokens: number | null;
   /** US dollars, of all attempts. */
@@ -90,6 +99,7 @@ export function toRequestLogResponse(log: RequestLog): RequestLogResponse {
     mcp_method: log.mcpMethod,
     status: log.status,
     error_code: log.errorCode,
+    outcome: log.outcome,
     tokens: log.tokens === null ? null : Number(log.tokens),
     cost: log.costNano === null ? null : fromScaled(BigInt(log.costNano), NANO_DECIMALS),
     duration_ms: log.durationMs,

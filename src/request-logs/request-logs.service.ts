@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { Between, type FindOperator, MoreThanOrEqual, type Repository } from 'typeorm';
+import { Between, type FindOperator, In, MoreThanOrEqual, type Repository } from 'typeorm';
 import type { Principal } from '../access/principal.js';
 import { tenantWhere } from '../access/tenant-where.js';
 import { auditRecords } from '../audit/audit-record.js';
@@ -11,11 +11,15 @@ import { withoutUndefined } from '../common/without-undefined.js';
 import { both, searched } from '../database/list-options.js';
 import { type LogPage, readLogPage } from '../database/log-page.js';
 import { timeRange } from '../database/time-range.js';
+import { LOGGED_OUTCOMES } from '../telemetry/logged-outcome.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import type { RequestLogListQuery } from './dto/request-log-list.query.js';
 import { LoggedBodies } from './logged-bodies.js';
 import type { PackedBodies } from './packed-bodies.js';
 import { RequestLog } from './request-log.entity.js';
+
+/** The outcomes that `failed` stands for. */
+const ERRORS = LOGGED_OUTCOMES.filter((outcome) => outcome.endsWith('_error'));
 
 const entryOf = auditRecords<'read_bodies'>('logs', 'log');
 
@@ -45,6 +49,7 @@ export class RequestLogsService {
       traceId,
       createdAt: timeRange(query),
       status: statusOf(query),
+      outcome: query.outcome === 'failed' ? In(ERRORS) : query.outcome,
       durationMs: least === undefined ? undefined : MoreThanOrEqual(least),
     });
     const tenant = tenantWhere(principal);

@@ -144,7 +144,8 @@ function record(
   write(levelOf(status, route, context.facts), membersOf(request, context, route, status, durationMs));
   const { facts, metadata, trace } = context;
   const ended = { traceId: trace.traceId, method: request.method, route, status, durationMs, facts, metadata };
-  sink?.(ended, context.takeBodies(request));
+  const bodies = context.takeBodies(request);
+  if (sink !== undefined) context.whenOutcomeIsKnown(() => sink(ended, bodies));
   context.span?.end({
     method: request.method,
     scheme: request.protocol,

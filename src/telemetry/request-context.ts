@@ -12,6 +12,7 @@ import {
   traceContext,
   type TraceHeaders,
 } from './trace-headers.js';
+import type { LoggedOutcome } from './logged-outcome.js';
 import { LogFields, type ProviderCallInfo, type ProviderSpan, type RequestSpan } from './tracing.js';
 
 /** Longer than any model's name or ARN. Bounds the log line, since names are not always validated. */
@@ -41,6 +42,8 @@ export class RequestContext {
   metadata: Metadata;
   /** Of the caller's workspace, until a resource is used. */
   private logBodies: BodyLogging | undefined = undefined;
+  private isOutcomeOpen = false;
+  private onOutcome: (() => void) | undefined = undefined;
   /** Undefined until it is decided; null: this call's are not kept. */
   private capture: BodyCapture | null | undefined = undefined;
 
@@ -106,6 +109,24 @@ export class RequestContext {
   /** Call it before the body is changed. */
   noteSentBody(body: Buffer | undefined): void {
     this.capture?.noteSent(body);
+  }
+
+  /** The outcome may be known later than the answer has left: call `noteOutcome` once. */
+  expectOutcome(): void {
+    this.isOutcomeOpen = true;
+  }
+
+  noteOutcome(outcome: LoggedOutcome): void {
+    this.facts.outcome = outcome;
+    this.isOutcomeOpen = false;
+    this.onOutcome?.();
+    this.onOutcome = undefined;
+  }
+
+  /** Calls back once, at once where no outcome is expected. */
+  whenOutcomeIsKnown(listener: () => void): void {
+    if (this.isOutcomeOpen) this.onOutcome = listener;
+    else listener();
   }
 
   /** Notes that another target of the model route takes the call. */

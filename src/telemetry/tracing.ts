@@ -1,4 +1,5 @@
 import type { ModelAnswer } from './gen-ai.js';
+import type { LoggedOutcome } from './logged-outcome.js';
 import type { Metadata, TraceContext, TraceHeaders } from './trace-headers.js';
 
 export interface ProviderCallInfo {
@@ -138,4 +139,6 @@ export class LogFields {
   upstream_request_id: string | undefined = undefined;
   error_code: string | undefined = undefined;
   error_reason: string | undefined = undefined;
+  /** Where it is known better than by status and error code. Not in the log line, which is written before it is known. */
+  outcome: LoggedOutcome | undefined = undefined;
 }

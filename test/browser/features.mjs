@@ -301,8 +301,16 @@ export const features = [
       await page.getByLabel('Enable delete_issue').click();
       await page.getByRole('button', { name: 'Call delete_issue', disabled: true }).waitFor();
 
-      await page.goto(`${address}/calls`);
-      await page.getByRole('button', { name: /^Show/ }).first().click();
+      // A tool that fails has the status 200, and is not among the calls that succeeded.
+      const failed = page.getByRole('row', { name: /tools\/call.*tool failed/ });
+      await page.goto(`${address}/calls?status=ok`);
+      await page
+        .getByRole('row', { name: /tools\/call/ })
+        .first()
+        .waitFor();
+      assert.equal(await failed.count(), 0);
+      await page.getByLabel('Status').selectOption('Failed');
+      await failed.first().getByRole('button', { name: /^Show/ }).click();
       await form.getByText('delete_issue', { exact: true }).waitFor({ timeout: 5_000 });
       await form.getByText('tool failed', { exact: true }).waitFor({ timeout: 5_000 });
     },

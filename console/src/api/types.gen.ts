@@ -1193,7 +1193,7 @@ export type OverviewLatency = {
 
 export type LoggedBodies = {
     /**
-     * Of the call.
+     * The id of the call.
      */
     id: string;
     object: 'log.bodies';
@@ -1244,6 +1244,13 @@ export type RequestLogList = {
 };
 
 export type RequestLog = {
+    /**
+     * How the call ended, which its status may not say. `tool_error`: the MCP tool reported that it failed. `rpc_error`: the MCP
+     * server returned an error. `provider_error`: the provider returned an error, also instead of the rest of a stream.
+     * `gateway_error`: the gateway refused the call. `cancelled`: the client disconnected first. `unknown`: the answer of the MCP
+     * server did not pass here.
+     */
+    outcome: 'ok' | 'tool_error' | 'rpc_error' | 'provider_error' | 'gateway_error' | 'cancelled' | 'unknown';
     /**
      * US dollars, of all attempts.
      */
@@ -8432,6 +8439,10 @@ export type ListLogsData = {
          * Only calls whose status begins with this digit.
          */
         status_class?: number;
+        /**
+         * Only calls that ended so. `failed`: with any error, also those with a status below 400.
+         */
+        outcome?: 'ok' | 'tool_error' | 'rpc_error' | 'provider_error' | 'gateway_error' | 'cancelled' | 'unknown' | 'failed';
         /**
          * Only calls that took so many milliseconds or more.
          */

@@ -7,7 +7,7 @@ import { useLogin } from '../lib/login-context';
 import { useNames } from '../lib/names';
 import { providerName } from '../lib/providers';
 import { CallBodies } from './call-bodies';
-import { OUTCOMES, useToolCall } from './mcp-outcome';
+import { CALL_OUTCOMES, useToolCall } from './mcp-outcome';
 
 /** All that the log keeps of a call. */
 export function CallDetails({ call, onClose }: { readonly call: RequestLog; readonly onClose: () => void }) {
@@ -19,6 +19,7 @@ export function CallDetails({ call, onClose }: { readonly call: RequestLog; read
     ['Ended', dateTime(call.created_at)],
     ['Address', `${call.method} ${call.route}`],
     ['Answer', [String(call.status), call.error_code].filter(Boolean).join(' ')],
+    ['Outcome', CALL_OUTCOMES[call.outcome][1]],
     ['By', nameIds(call.actor_id)],
     ['User', call.user_id],
     ['Workspace', call.workspace_id === null ? null : nameIds(call.workspace_id)],
@@ -29,7 +30,6 @@ export function CallDetails({ call, onClose }: { readonly call: RequestLog; read
     ['MCP server', call.mcp_server],
     ['MCP method', call.mcp_method],
     ['Tool', toolCall?.tool ?? null],
-    ['Outcome', toolCall === undefined ? null : OUTCOMES[toolCall.outcome][1]],
     ['Tokens', shown(call.tokens, whole)],
     ['Cost', shown(call.cost, dollars)],
     ['Time taken', inMs(call.duration_ms)],

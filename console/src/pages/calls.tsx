@@ -1,42 +1,43 @@
 import { useQuery } from '@tanstack/react-query';
 import { Fragment, useState } from 'react';
 import { listLogsOptions } from '../api/@tanstack/react-query.gen';
-import type { RequestLog } from '../api/types.gen';
+import type { ListLogsData, RequestLog } from '../api/types.gen';
 import { ListTools } from '../components/list-tools';
 import { Page } from '../components/page';
 import { Id } from '../components/id';
 import { type Column, Table } from '../components/table';
-import { Badge, type Tone } from '../components/ui/badge';
+import { Badge } from '../components/ui/badge';
 import { Button } from '../components/ui/button';
 import { Card } from '../components/ui/card';
 import { When } from '../components/when';
 import { dollars, whole } from '../lib/format';
 import { useListSearch } from '../lib/list-search';
 import { CallDetails } from './call-details';
+import { CALL_OUTCOMES } from './mcp-outcome';
 
 const REFRESH_MS = 5_000;
 
-/** What the filter is called, and the class of status codes that it stands for. */
-const CLASSES: Readonly<Record<string, readonly [string, number]>> = {
-  ok: ['Succeeded', 2],
-  refused: ['Refused (4xx)', 4],
-  failed: ['Failed (5xx)', 5],
+/** What the filter is called, and what it asks the log for. A status alone does not say that a call succeeded. */
+const FILTERS: Readonly<Record<string, readonly [string, Filter]>> = {
+  ok: ['Succeeded', { outcome: 'ok' }],
+  failed: ['Failed', { outcome: 'failed' }],
+  refused: ['Status 4xx', { status_class: 4 }],
+  broken: ['Status 5xx', { status_class: 5 }],
 };
+type Filter = Pick<NonNullable<ListLogsData['query']>, 'outcome' | 'status_class'>;
 
 const CHOICES = {
   '': 'All calls',
-  ...Object.fromEntries(Object.entries(CLASSES).map(([key, [words]]) => [key, words])),
+  ...Object.fromEntries(Object.entries(FILTERS).map(([key, [words]]) => [key, words])),
 };
 
 /** Calls of any kind, as they end. */
 export function CallsPage() {
   const list = useListSearch();
   const [shown, setShown] = useState<RequestLog>();
-  const [, statusClass] = CLASSES[list.status ?? ''] ?? [];
+  const [, filter] = FILTERS[list.status ?? ''] ?? [];
   const calls = useQuery({
-    ...listLogsOptions({
-      query: { ...list.logPaging, ...(statusClass !== undefined && { status_class: statusClass }) },
-    }),
+    ...listLogsOptions({ query: { ...list.logPaging, ...filter } }),
     refetchInterval: REFRESH_MS,
     placeholderData: (previous) => previous,
   });
@@ -55,7 +56,7 @@ export function CallsPage() {
           empty="No call here. A call appears about a second after its end."
           after={list.after}
           onAfter={list.onAfter}
-          csv={{ path: '/v1/logs', query: { search: list.search, status_class: statusClass } }}
+          csv={{ path: '/v1/logs', query: { search: list.search, ...filter } }}
         />
       </Card>
       {shown !== undefined && <CallDetails call={shown} onClose={() => setShown(undefined)} />}
@@ -91,16 +92,17 @@ const COLUMNS: readonly Column<RequestLog>[] = [
   },
   {
     title: 'Status',
-    cell: ({ status, error_code, mcp_method }) => (
-      <>
-        <Badge tone={toneOf(status, mcp_method)}>{status}</Badge>
-        {error_code !== null && (
-          <p className="mt-0.5 text-xs text-muted">
-            <ErrorCode code={error_code} />
-          </p>
-        )}
-      </>
-    ),
+    cell: ({ status, error_code, outcome }) => {
+      const [tone, words] = CALL_OUTCOMES[outcome];
+      return (
+        <>
+          <Badge tone={tone}>{status}</Badge>
+          {outcome !== 'ok' && (
+            <p className="mt-0.5 text-xs text-muted">{error_code === null ? words : <ErrorCode code={error_code} />}</p>
+          )}
+        </>
+      );
+    },
   },
   { title: 'Tokens', align: 'right', isExtra: 'wide', cell: ({ tokens }) => (tokens === null ? '–' : whole(tokens)) },
   { title: 'Cost', align: 'right', cell: ({ cost }) => (cost === null ? '–' : dollars(cost)) },
@@ -126,11 +128,4 @@ function detailsColumn(onShow: (call: RequestLog) => void): Column<RequestLog> {
       </Button>
     ),
   };
-}
-
-/** A tool that fails has the status 200: its outcome is among the details. */
-function toneOf(status: number, mcpMethod: string | null): Tone {
-  if (status >= 500) return 'bad';
-  if (status >= 400) return 'warn';
-  return mcpMethod === 'tools/call' ? 'plain' : 'good';
 }

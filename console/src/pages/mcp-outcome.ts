@@ -12,10 +12,17 @@ export const OUTCOMES: Readonly<Record<McpCall['outcome'], readonly [Tone, strin
   unknown: ['plain', 'answer not seen'],
 };
 
+/** Of calls of any kind. */
+export const CALL_OUTCOMES: Readonly<Record<RequestLog['outcome'], readonly [Tone, string]>> = {
+  ...OUTCOMES,
+  provider_error: ['bad', 'provider failed'],
+  cancelled: ['warn', 'client left'],
+};
+
 /** Both logs write a call when it is over, and a stream may end later for one than for the other. */
 const APART_SECONDS = 60;
 
-/** The tool and its outcome, of the server's own log: a tool that fails has the status 200. Undefined unless exactly one call fits. */
+/** The tool of a call, of the server's own log. Undefined unless exactly one call fits. */
 export function useToolCall({ mcp_server: server, mcp_method, trace_id, created_at }: RequestLog) {
   const { may } = useLogin();
   const range = { from: created_at - APART_SECONDS, to: created_at + APART_SECONDS };

@@ -42,6 +42,7 @@ export class McpCallLog {
     this.count(call, ending, outcome, totalMs);
     const now = this.clock.now();
     this.recorder.add(rowOf(call, ending, outcome, totalMs, now));
+    contextOf(call.request).noteOutcome(outcome);
     // A call that was sent counts, even when its answer never came: the tool may have run.
     if (ending.wasSent) for (const usage of usagesOf(call, ending, now)) this.usage.record(usage);
   }
@@ -69,11 +70,12 @@ export class McpCallLog {
 /** More servers than these share one label, so that servers that come and go do not fill the memory of Prometheus. */
 const MAX_SERVER_LABELS = 1_000;
 
-/** For the request's log line and span. Early, because the line is written when the answer is out, before the call is over. */
+/** For the request's log line and span; `record` is called later. Early, because the line is written when the answer is out, before the call is over. */
 export function noteMethod(call: McpCallContext): void {
-  const { facts, span } = contextOf(call.request);
-  facts.mcp_method = methodLabel(call.request.method, call.message);
-  span?.noteMcpCall(callInfoOf(call));
+  const context = contextOf(call.request);
+  context.facts.mcp_method = methodLabel(call.request.method, call.message);
+  context.span?.noteMcpCall(callInfoOf(call));
+  context.expectOutcome();
 }
 
 /** @param ms from the call to the head of its answer */

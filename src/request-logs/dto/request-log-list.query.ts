@@ -1,11 +1,13 @@
 import { IntersectionType } from '@nestjs/swagger';
-import { IsInt, Max, Min } from 'class-validator';
+import { IsIn, IsInt, Max, Min } from 'class-validator';
 import { IsTextFilter } from '../../common/pagination/list.query.js';
 import { LogListQuery } from '../../common/pagination/log-list.query.js';
 import { TimeRangeQuery } from '../../common/pagination/time-range.query.js';
 import { ToNumber } from '../../common/validation/conversion.decorators.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
+import { LOGGED_OUTCOMES } from '../../telemetry/logged-outcome.js';
 
+const OUTCOME_FILTERS = [...LOGGED_OUTCOMES, 'failed'] as const;
 const MAX_INTEGER = 2 ** 31 - 1;
 
 export class RequestLogListQuery extends IntersectionType(LogListQuery, TimeRangeQuery) {
@@ -68,6 +70,11 @@ export class RequestLogListQuery extends IntersectionType(LogListQuery, TimeRang
   @Min(1)
   @Max(5)
   readonly status_class?: number;
+
+  /** Only calls that ended so. `failed`: with any error, also those with a status below 400. */
+  @Optional()
+  @IsIn(OUTCOME_FILTERS)
+  readonly outcome?: (typeof OUTCOME_FILTERS)[number];
 
   /** Only calls that took so many milliseconds or more. */
   @Optional()
