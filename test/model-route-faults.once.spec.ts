@@ -22,7 +22,8 @@ beforeAll(async () => {
   const oneSecond = '1000';
   gateway = await startUsageGateway({
     ROUTE_FIRST_BYTE_MS: '300',
-    INFERENCE_TIMEOUT_MS: oneSecond,
+    ROUTE_ANSWER_MS: '500',
+    INFERENCE_TIMEOUT_MS: '60000',
     INFERENCE_STREAM_IDLE_MS: oneSecond,
     INFERENCE_STREAM_TIMEOUT_MS: '1500',
   });
@@ -98,6 +99,30 @@ describe('a caller whose first target', () => {
     gateway.provider.replyWith(reply);
     expect(await ask()).toMatchObject({ status: 200, text: SECOND, end: 'whole' });
     expect([gateway.provider.calls.length, second.calls.length]).toEqual([1, 1]);
+  });
+
+  it('never begins a whole answer gets that of the second', async () => {
+    const whole = '{"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1}}';
+    gateway.provider.replyWith(stall);
+    second.replyWith(text(whole, 'application/json'));
+    expect(await ask('/v1/chat/completions', { messages: [], stream: false })).toMatchObject({
+      status: 200,
+      text: whole,
+    });
+    expect([gateway.provider.calls.length, second.calls.length]).toEqual([1, 1]);
+  });
+
+  it('is slow to a whole answer gets it where its virtual key allows the time', async () => {
+    name = await routeFrom(gateway.provider.url, { timeout_ms: 5_000 });
+    const whole = '{"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1}}';
+    gateway.provider.replyWith((response, call) => {
+      setTimeout(() => text(whole, 'application/json')(response, call), 800);
+    });
+    expect(await ask('/v1/chat/completions', { messages: [], stream: false })).toMatchObject({
+      status: 200,
+      text: whole,
+    });
+    expect(second.calls).toEqual([]);
   });
 
   it.each<[string, (response: ServerResponse) => void]>([

@@ -78,6 +78,25 @@ describe('a call with a config', () => {
     expect(onlyCall(gateway.provider).body).not.toContain('model');
   });
 
+  it.each([
+    ['/v1/chat/completions', { messages: [], max_tokens: 1 }],
+    ['/v1/chat/completions', { messages: [], max_tokens: 1, stream: true }],
+    ['/v1/rerank', { query: 'q', documents: ['d'] }],
+  ])('waits for a target as long as request_timeout says, at %s', async (path, body) => {
+    gateway.provider.replyWith(() => undefined);
+    second.replyWith(json({ choices: [], results: [] }));
+    const config = {
+      ...fallback({ virtual_key: one, request_timeout: 200 }, { virtual_key: two }),
+      request_timeout: 9_000,
+    };
+    const headers = { 'x-portkey-config': JSON.stringify(config) };
+    const answer = await gateway.admin.post(path, { model: 'slow', ...body }, headers);
+    expect([answer.status, answer.headers['x-gateway-attempts']]).toEqual([200, '2']);
+    const alone = JSON.stringify({ virtual_key: one, request_timeout: 200 });
+    const late = await gateway.admin.post(path, { model: 'slow', ...body }, { 'x-portkey-config': alone });
+    expect(refusalOf(late)).toMatchObject({ status: 504, code: 'provider_timeout' });
+  });
+
   it('does not send a bad request to the next target', async () => {
     gateway.provider.replyWith(json({ error: { message: 'bad' } }, 400));
     expect((await chat(fallback({ virtual_key: one }, { virtual_key: two }))).status).toBe(400);
@@ -126,6 +145,10 @@ describe('a config gives no rights', () => {
   it('and takes no address, no credential and no unknown virtual key', async () => {
     const unknown = refusalOf(await chat({ virtual_key: 'nowhere' }));
     expect(unknown).toMatchObject({ status: 404, code: 'virtual_key_not_found', param: 'x-portkey-config' });
+    for (const request_timeout of ['9', -1, 0.5, 1e9]) {
+      const refusal = refusalOf(await chat({ virtual_key: one, request_timeout }));
+      expect(refusal).toMatchObject({ status: 400, param: 'x-portkey-config.request_timeout' });
+    }
     for (const member of ['api_key', 'custom_host', 'aws_access_key_id', 'forward_headers']) {
       const refusal = refusalOf(await chat({ virtual_key: one, [member]: 'x' }));
       expect(refusal).toMatchObject({ status: 400, code: 'validation_failed', param: `x-portkey-config.${member}` });

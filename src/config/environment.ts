@@ -107,6 +107,13 @@ export class AppConfig extends RequestLogSettings {
   @Max(3_600_000)
   readonly ROUTE_FIRST_BYTE_MS: number = 60_000;
 
+  /** The same for an answer that is not a stream, and comes when the model has written all of it. Many clients wait for 5 minutes. */
+  @ToNumber()
+  @IsInt()
+  @Min(100)
+  @Max(3_600_000)
+  readonly ROUTE_ANSWER_MS: number = 240_000;
+
   /** For a JSON body as a whole: 4 MiB at 112 kbit/s. A body that is streamed has an hour. */
   @ToNumber()
   @IsInt()

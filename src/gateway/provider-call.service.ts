@@ -66,7 +66,8 @@ export class ProviderCallService {
   /** The context for several calls that make up one answer: their one deadline is counted from now. */
   withOneDeadline(context: ProviderContext): ProviderContext {
     const { options } = context.virtualKey.credential;
-    return { ...context, deadlineMs: performance.now() + timeoutMsOf(options, this.config) };
+    const deadlineMs = performance.now() + timeoutMsOf(options, this.config);
+    return { ...context, deadlineMs: Math.min(deadlineMs, context.deadlineMs ?? Infinity) };
   }
 
   /**

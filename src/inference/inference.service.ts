@@ -185,7 +185,7 @@ export class InferenceService {
     context: ProviderContext,
     { call, target, members, noteRoom }: PreparedCall<Facts>,
     response: Response,
-    { noteRefusal, hasNext, isTriedOnce, model, translated }: Attempt,
+    { noteRefusal, hasNext, isTriedOnce, model, translated, timeoutMs }: Attempt,
   ): Promise<void> {
     const isDrained = context.virtualKey.credential.options.on_disconnect === 'drain';
     const { isAskedForUsage } = serverTraits(context.virtualKey);
@@ -201,7 +201,7 @@ export class InferenceService {
       secrets: hiddenOf(context).secrets,
       record: this.recorderFor(dialect, context, members),
     });
-    const streams = this.streamsOf(relay, call.facts, hasNext);
+    const streams = this.streamsOf(relay, call.facts, hasNext, timeoutMs);
     // Another target answers sooner than this one would after a pause.
     const ofRoute: RetryMode = isTriedOnce ? 'never' : 'refused';
     const retry: RetryMode = model === undefined ? 'connect' : ofRoute;
@@ -228,14 +228,17 @@ export class InferenceService {
     { dialect, sinkFor }: AnswerRelay<Facts>,
     { isStream }: InferenceFacts,
     hasNext: boolean,
+    timeoutMs = Infinity,
   ) {
     const { config } = this;
+    const firstByteMs = Math.min(hasNext && isStream ? config.ROUTE_FIRST_BYTE_MS : Infinity, timeoutMs);
+    const answerMs = hasNext && !isStream ? config.ROUTE_ANSWER_MS : Infinity;
     return {
       takesEvents: isStream,
       eventFraming: dialect.framing,
-      defaultTimeoutMs: config.INFERENCE_TIMEOUT_MS,
+      defaultTimeoutMs: Math.min(config.INFERENCE_TIMEOUT_MS, answerMs),
       eventIdleMs: config.INFERENCE_STREAM_IDLE_MS,
-      maxFirstByteMs: hasNext && isStream ? config.ROUTE_FIRST_BYTE_MS : undefined,
+      maxFirstByteMs: firstByteMs,
       maxTotalMs: isStream ? config.INFERENCE_STREAM_TIMEOUT_MS : undefined,
       sinkFor,
     };

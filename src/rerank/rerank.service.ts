@@ -46,9 +46,13 @@ export class RerankService {
   }
 
   run(context: ProviderContext, asked: RerankRequest): Promise<RerankAnswer> {
-    return this.routed.run(context, (current, { model, isTriedOnce }) =>
-      // Another target answers sooner than this one would after a pause.
-      this.runAt(current, model === undefined ? asked : { ...asked, model }, isTriedOnce ? 'never' : 'idempotent'),
+    return this.routed.run(context, (current, { model, isTriedOnce, timeoutMs }) =>
+      this.runAt(
+        timeoutMs === undefined ? current : { ...current, deadlineMs: performance.now() + timeoutMs },
+        model === undefined ? asked : { ...asked, model },
+        // Another target answers sooner than this one would after a pause.
+        isTriedOnce ? 'never' : 'idempotent',
+      ),
     );
   }
 

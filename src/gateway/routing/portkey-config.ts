@@ -12,6 +12,8 @@ export interface ConfigTarget {
   readonly model: string | undefined;
   readonly order: number;
   readonly weight?: number;
+  /** Milliseconds. */
+  readonly timeoutMs?: number;
 }
 
 /** What conditions compare. */
@@ -28,8 +30,9 @@ const MAX_ITEMS = 16;
 const MAX_DEPTH = 4;
 const MODES = ['single', 'fallback', 'loadbalance', 'conditional'];
 /** Other parts of the gateway do what these ask for, or nothing does: answers are not cached. */
-const IGNORED = ['name', 'cache', 'retry', 'request_timeout', 'strict_open_ai_compliance'];
-const OF_TARGET = new Set([...IGNORED, 'virtual_key', 'provider', 'override_params', 'weight']);
+const IGNORED = ['name', 'cache', 'retry', 'strict_open_ai_compliance'];
+const OF_TARGET = new Set([...IGNORED, 'virtual_key', 'provider', 'override_params', 'weight', 'request_timeout']);
+const MAX_TIMEOUT_MS = 3_600_000;
 const OF_CONFIG = new Set([...OF_TARGET, 'strategy', 'targets']);
 const OF_STRATEGY = new Set(['mode', 'on_status_codes', 'conditions', 'default']);
 
@@ -51,9 +54,9 @@ export function targetsOfConfig(text: string, facts: ConfigFacts): readonly Conf
     const path = `.targets.${index}`;
     if (!isObject(target)) throw wrong(path, 'must be an object');
     assertKnown(target, OF_TARGET, path);
-    // As in Portkey: targets inherit the parameters of the config.
-    const { override_params = config['override_params'] } = target;
-    return readTarget({ ...target, override_params }, mode === 'fallback' ? index : 0, path);
+    // As in Portkey: targets inherit the parameters and the time limit of the config.
+    const { override_params = config['override_params'], request_timeout = config['request_timeout'] } = target;
+    return readTarget({ ...target, override_params, request_timeout }, mode === 'fallback' ? index : 0, path);
   });
   switch (mode) {
     case 'fallback':
@@ -93,7 +96,22 @@ function readTarget(target: JsonObject, order: number, path: string): NamedTarge
     throw wrong(`${path}.override_params.model`, 'must be a text of 1 to 512 characters');
   if (weight !== undefined && (typeof weight !== 'number' || weight < 0 || weight > 1_000_000))
     throw wrong(`${path}.weight`, 'must be a number from 0 to 1000000');
-  return { virtualKey: slug, model, order, name: stringOrUndefined(name), ...(weight !== undefined && { weight }) };
+  const timeoutMs = timeoutIn(target, path);
+  return {
+    virtualKey: slug,
+    model,
+    order,
+    name: stringOrUndefined(name),
+    ...(weight !== undefined && { weight }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+  };
+}
+
+function timeoutIn({ request_timeout: timeout }: JsonObject, path: string): number | undefined {
+  if (timeout === undefined || timeout === null) return undefined;
+  if (typeof timeout === 'number' && Number.isInteger(timeout) && timeout >= 1 && timeout <= MAX_TIMEOUT_MS)
+    return timeout;
+  throw wrong(`${path}.request_timeout`, `must be a whole number from 1 to ${MAX_TIMEOUT_MS}`);
 }
 
 function slugIn(provider: unknown): string | undefined {

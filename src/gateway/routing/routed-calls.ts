@@ -25,6 +25,8 @@ export interface AttemptOfRoute {
   readonly hasNext: boolean;
   /** Whether the target gets the call only once: others wait for it, or the target fails at the moment. */
   readonly isTriedOnce: boolean;
+  /** Milliseconds until the answer begins, where the caller sets a limit. */
+  readonly timeoutMs: number | undefined;
 }
 
 interface NextTarget {
@@ -34,7 +36,7 @@ interface NextTarget {
   readonly others: readonly KnownTarget[];
 }
 
-const UNROUTED: AttemptOfRoute = { model: undefined, hasNext: false, isTriedOnce: false };
+const UNROUTED: AttemptOfRoute = { model: undefined, hasNext: false, isTriedOnce: false, timeoutMs: undefined };
 
 /** Runs calls of model routes: a target that fails hands its call to the next one, until something of an answer is out. */
 @Injectable()
@@ -70,7 +72,8 @@ export class RoutedCalls {
       const isTriedOnce = hasNext || !this.isHealthy(target);
       this.health.begin(target.healthKey, this.now());
       try {
-        const result = await attempt(current, { model: target.model, hasNext, isTriedOnce });
+        const { model, timeoutMs } = target;
+        const result = await attempt(current, { model, hasNext, isTriedOnce, timeoutMs });
         this.health.end(target.healthKey, 'answered', this.now());
         return result;
       } catch (error) {
