@@ -20,7 +20,7 @@ const TICK = new Intl.NumberFormat('en-US', {
 });
 const tick = (value: number): string => TICK.format(value);
 
-/** Cost a day as stacked bars. The same figures stand in a table for screen readers. */
+/** Cost a day as stacked bars; arrow keys go from day to day. The same figures stand in a table for screen readers. */
 export function SpendChart({
   points,
   series,
@@ -28,12 +28,16 @@ export function SpendChart({
   readonly points: readonly SpendPoint[];
   readonly series: readonly string[];
 }) {
-  const rows = points.map(({ start, costs }) => ({ day: DAY.format(start * 1_000), ...costs }));
+  // A day has all series: the chart says nothing of one that has none.
+  const rows = points.map(({ start, costs }) => ({
+    day: DAY.format(start * 1_000),
+    ...Object.fromEntries(series.map((name) => [name, costs[name] ?? 0])),
+  }));
   return (
     <div className="p-4">
-      <div aria-hidden className="h-64 overflow-hidden">
+      <div className="h-64 overflow-hidden rounded-md outline-accent has-[svg:focus-visible]:outline-2">
         <ResponsiveContainer width="100%" height="100%">
-          <BarChart data={rows} accessibilityLayer={false}>
+          <BarChart data={rows} aria-label="Cost by day. Arrow keys go from day to day.">
             <CartesianGrid vertical={false} stroke="var(--line)" />
             <XAxis dataKey="day" stroke="var(--muted)" tickLine={false} axisLine={false} fontSize={12} />
             <YAxis
@@ -46,10 +50,11 @@ export function SpendChart({
             />
             <Tooltip
               formatter={(value) => dollars(Number(value))}
-              cursor={{ fill: 'var(--raised)' }}
+              cursor={{ fill: 'var(--raised)', stroke: 'var(--line)' }}
+              itemSorter={({ name }) => series.indexOf(String(name))}
               contentStyle={{ background: 'var(--surface)', border: '1px solid var(--line)', borderRadius: 6 }}
             />
-            <Legend iconType="circle" iconSize={8} />
+            <Legend iconType="circle" iconSize={8} itemSorter={null} />
             {series.map((name, at) => (
               <Bar
                 key={name}

@@ -61,9 +61,9 @@ function Past({ draft: { type, cap, reset, condition, value, group } }: { readon
         {inWords(groups, cap, days)}
         {!isExact && value !== '*' && <span className="text-muted"> Of all calls: a pattern cannot be looked up.</span>}
       </p>
-      <ul className="space-y-1">
+      <ul className="grid grid-cols-[minmax(0,1fr)_minmax(0,1fr)_auto] gap-x-2 gap-y-1">
         {shown.map(({ id, used }) => (
-          <li key={id} className="grid grid-cols-[minmax(0,1fr)_minmax(0,1fr)_auto] items-center gap-2 text-xs">
+          <li key={id} className="col-span-3 grid grid-cols-subgrid items-center text-xs">
             <span className="truncate" title={id}>
               {nameIds(id)}
             </span>
@@ -73,7 +73,7 @@ function Past({ draft: { type, cap, reset, condition, value, group } }: { readon
               reserved={0}
               limit={cap > 0 ? cap : Math.max(most * 2, 1)}
             />
-            <span className="tabular-nums">{amount(used, type)}</span>
+            <span className="text-right tabular-nums">{amount(used, type)}</span>
           </li>
         ))}
       </ul>

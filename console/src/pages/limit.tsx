@@ -88,7 +88,7 @@ function Groups({ limit }: { readonly limit: UsageLimit }) {
           columns={columns(limit, nameOf, may('policies.update') ? setResetting : undefined)}
           query={groups}
           keyOf={({ id }) => id}
-          empty="No call has counted against this limit yet."
+          empty="No group here. A group appears with its first call."
           page={list.page}
           onPage={list.onPage}
           csv={{ path: `/v1/policies/usage-limits/${limit.id}/entities`, query: { search: list.search, status } }}
@@ -147,12 +147,14 @@ function columns(
     {
       title: 'Use',
       cell: (entity) => (
-        <Meter
-          label={`Used by ${nameOf(entity)}`}
-          used={entity.current_usage}
-          reserved={entity.reserved}
-          limit={entity.credit_limit}
-        />
+        <div className="flex h-5 items-center">
+          <Meter
+            label={`Used by ${nameOf(entity)}`}
+            used={entity.current_usage}
+            reserved={entity.reserved}
+            limit={entity.credit_limit}
+          />
+        </div>
       ),
     },
     { title: 'Used', align: 'right', cell: (entity) => quantity(entity.current_usage, limit.type) },

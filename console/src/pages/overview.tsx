@@ -236,9 +236,9 @@ function FullestLimits() {
       {rows.length === 0 ? (
         <Empty>No limit has been used yet.</Empty>
       ) : (
-        <ul className="divide-y divide-line">
+        <ul className="grid divide-y divide-line sm:grid-cols-[1fr_1fr_auto]">
           {rows.map(({ limit, entity }) => (
-            <li key={entity.id} className="grid gap-2 px-4 py-3 sm:grid-cols-[1fr_1fr_auto] sm:items-center">
+            <li key={entity.id} className="grid gap-2 px-4 py-3 sm:col-span-3 sm:grid-cols-subgrid sm:items-center">
               <div className="min-w-0">
                 <p className="truncate font-medium">{limit.name ?? limit.slug}</p>
                 <p className="truncate text-xs text-muted" title={entity.value_key}>
