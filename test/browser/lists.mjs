@@ -70,7 +70,7 @@ export const lists = [
     },
   },
   {
-    title: 'Keys and workspaces are named however many are newer, and all names of a page come at once',
+    title: 'Keys and workspaces are named and found however many are newer, and all names of a page come at once',
     run: async ({ tabs, url, page: address, adminKey, ask, call, providerUrl }) => {
       const config = { base_url: providerUrl };
       await ask('/v1/virtual-keys', { name: 'Named', slug: 'named', provider: 'openai-compatible', config });
@@ -86,7 +86,8 @@ export const lists = [
       const { id } = await ask('/v1/workspaces', { name: 'zz old workspace', slug: 'old-workspace' });
       const inWorkspace = { level: 'workspace', workspace_id: id, scopes: ['completions.write'] };
       for (const name of ['first old key', 'second old key']) {
-        const { key } = await ask('/v1/api-keys', { name, ...inWorkspace });
+        const bound = name.startsWith('first') && { allowed_virtual_keys: ['named'] };
+        const { key } = await ask('/v1/api-keys', { name, ...inWorkspace, ...bound });
         assert.equal((await call(key, { model: '@named/costs-nothing' })).status, 200);
       }
       const newer = Array.from({ length: 100 }, (_, number) => `newer-${number}`);
@@ -115,6 +116,21 @@ export const lists = [
       await page.getByRole('cell', { name: 'first old key' }).waitFor({ timeout: 5_000 });
       await page.goto(address);
       await page.getByText('API key: first old key').first().waitFor({ timeout: 5_000 });
+      // What is chosen from is whole, and so is what a deletion breaks.
+      await page.goto(`${address}/providers`);
+      await page.getByRole('button', { name: 'New reference' }).click();
+      await page.getByLabel('Search workspaces').fill('zz OLD');
+      await page.getByRole('checkbox', { name: 'zz old workspace' }).check({ timeout: 5_000 });
+      await page.getByLabel('Search workspaces').fill('');
+      assert.equal(await page.getByRole('checkbox', { name: 'zz old workspace' }).isChecked(), true);
+      await page.goto(`${address}/limits`);
+      await page.getByRole('button', { name: 'New limit' }).click();
+      await page.getByLabel('Workspace', { exact: true }).selectOption('zz old workspace (old-workspace)');
+      await page.getByLabel('For calls whose').selectOption('API key');
+      await page.getByLabel('is', { exact: true }).selectOption('first old key');
+      await page.goto(`${address}/providers?search=named`);
+      await page.getByRole('button', { name: 'Delete Named' }).click();
+      await page.getByText('Keys that are bound to it: first old key.').waitFor({ timeout: 5_000 });
       // Other cases choose among few workspaces.
       const headers = { 'x-gateway-api-key': adminKey };
       for (const name of newer) await fetch(`${url}/v1/workspaces/${name}`, { method: 'DELETE', headers });

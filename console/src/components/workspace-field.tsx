@@ -1,9 +1,7 @@
 import type { UseFormRegisterReturn } from 'react-hook-form';
 import { useLogin } from '../lib/login-context';
+import { useWorkspaces } from '../lib/whole';
 import { Field, Input, Select } from './ui/field';
-
-/** As many as `GET /v1/me` names at most. */
-const MAX_NAMED = 100;
 
 interface WorkspaceFieldProps {
   readonly input: UseFormRegisterReturn;
@@ -16,8 +14,9 @@ interface WorkspaceFieldProps {
 /** The workspace of something new. Callers of one workspace have no choice: the gateway puts it there. */
 export function WorkspaceField({ input, shared, hint, error }: WorkspaceFieldProps) {
   const { caller } = useLogin();
+  const { workspaces, hasMore } = useWorkspaces();
   if (caller.workspace_id !== null) return null;
-  if (caller.workspaces.length >= MAX_NAMED) {
+  if (hasMore) {
     const named = hint ?? (shared === undefined ? 'By its slug.' : `By its slug. Empty: ${shared}.`);
     return (
       <Field label="Workspace" param="workspace_id" hint={named} error={error}>
@@ -30,7 +29,7 @@ export function WorkspaceField({ input, shared, hint, error }: WorkspaceFieldPro
       {(tie) => (
         <Select {...tie} {...input}>
           <option value="">{shared ?? 'Choose a workspace'}</option>
-          {caller.workspaces.map(({ id, name, slug }) => (
+          {workspaces.map(({ id, name, slug }) => (
             <option key={id} value={id}>
               {name === slug ? name : `${name} (${slug})`}
             </option>
@@ -55,7 +54,8 @@ export function useUsable<Row extends { readonly workspace_id: string | null }>(
   workspace: string,
 ): readonly Row[] {
   const { caller } = useLogin();
+  const { workspaces } = useWorkspaces();
   const named = workspace.trim();
-  const place = caller.workspace_id ?? caller.workspaces.find(({ id, slug }) => id === named || slug === named)?.id;
+  const place = caller.workspace_id ?? workspaces.find(({ id, slug }) => id === named || slug === named)?.id;
   return place === undefined ? rows : rows.filter(({ workspace_id: owner }) => owner === null || owner === place);
 }

@@ -1,9 +1,7 @@
-import { useQuery } from '@tanstack/react-query';
 import type { UseFormRegisterReturn } from 'react-hook-form';
-import { listApiKeysOptions, listVirtualKeysOptions } from '../api/@tanstack/react-query.gen';
 import { Field, Input, Select } from '../components/ui/field';
-import { useLogin } from '../lib/login-context';
 import { PROVIDERS } from '../lib/providers';
+import { useApiKeys, useVirtualKeys, useWorkspaces } from '../lib/whole';
 
 interface ConditionValueProps {
   /** Key of the condition. */
@@ -39,24 +37,17 @@ export function ConditionValue({ condition, input, error }: ConditionValueProps)
 }
 
 /** Values with their names; undefined where only text will do. */
-function useChoices(condition: string): readonly (readonly [string, string])[] | undefined {
-  const { caller, may } = useLogin();
-  const query = { page_size: 100, sort: 'name' } as const;
-  const keys = useQuery({
-    ...listApiKeysOptions({ query }),
-    enabled: condition === 'api_key' && may('api_keys.list'),
-  });
-  const virtualKeys = useQuery({
-    ...listVirtualKeysOptions({ query }),
-    enabled: condition === 'virtual_key' && may('virtual_keys.list'),
-  });
+function useChoices(condition: string): Choices | undefined {
+  const keys = useApiKeys(condition === 'api_key');
+  const virtualKeys = useVirtualKeys(condition === 'virtual_key');
+  const { workspaces } = useWorkspaces();
   switch (condition) {
     case 'api_key':
-      return wholeOf(keys.data)?.map(({ id, name }) => [id, name]);
+      return keys.isLoading ? [] : inOrder(keys.data?.map(({ id, name }) => [id, name]));
     case 'virtual_key':
-      return wholeOf(virtualKeys.data)?.map(({ slug, name }) => [slug, name]);
+      return virtualKeys.isLoading ? [] : inOrder(virtualKeys.data?.map(({ slug, name }) => [slug, name]));
     case 'workspace_id':
-      return caller.workspaces.map(({ id, name }) => [id, name]);
+      return inOrder(workspaces.map(({ id, name }) => [id, name]));
     case 'provider':
       return Object.entries(PROVIDERS);
     default:
@@ -64,7 +55,9 @@ function useChoices(condition: string): readonly (readonly [string, string])[] |
   }
 }
 
-/** A list that was read to its end. */
-function wholeOf<Row>(list: { readonly data: readonly Row[]; readonly total: number } | undefined) {
-  return list !== undefined && list.data.length === list.total ? list.data : undefined;
+type Choices = readonly (readonly [value: string, name: string])[];
+
+/** By their names. */
+function inOrder(choices: Choices | undefined): Choices | undefined {
+  return choices?.toSorted(([, one], [, other]) => one.localeCompare(other));
 }

@@ -1,10 +1,9 @@
-import { useQuery } from '@tanstack/react-query';
 import type { UseFormReturn } from 'react-hook-form';
-import { listSecretReferencesOptions } from '../api/@tanstack/react-query.gen';
 import type { VirtualKey } from '../api/types.gen';
 import { Field, Input, Select, TextArea } from '../components/ui/field';
 import { useLogin } from '../lib/login-context';
 import { managerOf } from '../lib/secret-managers';
+import { useSecretReferences } from '../lib/whole';
 import { asks, hasCredential, type VirtualKeyValues } from '../lib/virtual-key-values';
 
 interface CredentialFieldsProps {
@@ -100,11 +99,7 @@ interface ReferenceFieldProps {
 function ReferenceField({ form, chosen }: ReferenceFieldProps) {
   const { may } = useLogin();
   const mayRefer = may('secret_references.list') && may('secret_references.use');
-  const references = useQuery({
-    ...listSecretReferencesOptions({ query: { page_size: 100 } }),
-    enabled: mayRefer,
-  });
-  const known = references.data?.data ?? [];
+  const known = useSecretReferences(mayRefer).data ?? [];
   if (!mayRefer) return null;
   return (
     <Field

@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
-import { listApiKeysOptions, listMcpServerCallsOptions } from '../api/@tanstack/react-query.gen';
+import { listMcpServerCallsOptions } from '../api/@tanstack/react-query.gen';
 import { deleteMcpServer } from '../api/sdk.gen';
 import type { ApiKey, McpServer } from '../api/types.gen';
 import { Confirm } from '../components/confirm';
 import { When } from '../components/when';
-import { useLogin } from '../lib/login-context';
+import { useApiKeys } from '../lib/whole';
 
 interface DeleteMcpServerProps {
   readonly server: McpServer;
@@ -13,19 +13,22 @@ interface DeleteMcpServerProps {
 }
 
 export function DeleteMcpServer({ server, onClose, onDeleted }: DeleteMcpServerProps) {
-  const { may } = useLogin();
-  const keys = useQuery({ ...listApiKeysOptions({ query: { page_size: 100 } }), enabled: may('api_keys.list') });
+  const keys = useApiKeys();
   const calls = useQuery(listMcpServerCallsOptions({ path: { ref: server.id }, query: { page_size: 1 } }));
-  const bound = (keys.data?.data ?? []).filter(({ allowed_mcp_servers: allowed }: ApiKey) =>
-    allowed?.includes(server.slug),
-  );
+  const bound = (keys.data ?? []).filter(({ allowed_mcp_servers: allowed }: ApiKey) => allowed?.includes(server.slug));
   const last = calls.data?.data[0];
   const remove = async (): Promise<void> => {
     await deleteMcpServer({ path: { ref: server.id }, throwOnError: true });
     onDeleted();
   };
   return (
-    <Confirm title={`Delete ${server.name}`} action="Delete" onConfirm={remove} onClose={onClose}>
+    <Confirm
+      title={`Delete ${server.name}`}
+      action="Delete"
+      isBlocked={keys.isLoading}
+      onConfirm={remove}
+      onClose={onClose}
+    >
       <p className="wrap-anywhere">
         Clients that use {server.mcp_url} get an error. Its headers, tools and switches are removed here; the server
         itself goes on.

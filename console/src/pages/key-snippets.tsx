@@ -1,10 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { useId, useState } from 'react';
-import { listMcpServersOptions, listModelRoutesOptions, listModelsOptions } from '../api/@tanstack/react-query.gen';
+import { listModelRoutesOptions, listModelsOptions } from '../api/@tanstack/react-query.gen';
 import { Copyable } from '../components/copy';
 import { Button } from '../components/ui/button';
 import { Field, Input, Select } from '../components/ui/field';
 import { useLogin } from '../lib/login-context';
+import { useMcpServers } from '../lib/whole';
 import { MCP_SNIPPETS, MODEL_SNIPPETS } from '../lib/snippets';
 
 interface KeySnippetsProps {
@@ -22,7 +23,7 @@ export function KeySnippets({ apiKey, scopes }: KeySnippetsProps) {
   const [typed, setModel] = useState<string>();
   const [serverId, setServerId] = useState('');
   const models = useModels();
-  const servers = useServers();
+  const servers = useMcpServers().data ?? [];
   const program = chosen in snippets ? chosen : (Object.keys(snippets)[0] ?? '');
   const model = typed ?? models[0] ?? '';
   const server = servers.find(({ id }) => id === serverId) ?? servers[0];
@@ -119,13 +120,4 @@ function useModels(): readonly string[] {
     ...(models.data?.data ?? []).map(({ id }) => id),
   ];
   return [...new Set(names)];
-}
-
-function useServers() {
-  const { may } = useLogin();
-  const servers = useQuery({
-    ...listMcpServersOptions({ query: { page_size: 100 } }),
-    enabled: may('mcp_servers.list'),
-  });
-  return servers.data?.data ?? [];
 }

@@ -18,6 +18,7 @@ import { Countdown, When } from '../components/when';
 import { dateTime, fromNow } from '../lib/format';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
+import { useNames } from '../lib/names';
 import { scopesInWords } from '../lib/scope-words';
 import { KeySnippets } from './key-snippets';
 import { NewKey } from './new-key';
@@ -36,6 +37,7 @@ export function KeysPage() {
     ...listApiKeysOptions({ query: { ...list.paging, ...(status && { status }) } }),
     placeholderData: (previous) => previous,
   });
+  const nameIds = useNames((keys.data?.data ?? []).flatMap(({ workspace_id: id }) => id ?? []));
   return (
     <Page
       title="API keys"
@@ -58,6 +60,7 @@ export function KeysPage() {
             mayDelete: may('api_keys.delete'),
             onAct: setAct,
             caller,
+            nameIds,
           })}
           query={keys}
           keyOf={({ id }) => id}
@@ -79,10 +82,10 @@ interface Shown {
   readonly mayDelete: boolean;
   readonly onAct: (act: Act) => void;
   readonly caller: Caller;
+  readonly nameIds: (text: string) => string;
 }
 
-function columns({ mayRotate, mayDelete, onAct, caller }: Shown): readonly Column<ApiKey>[] {
-  const nameOf = (id: string | null): string => caller.workspaces.find((one) => one.id === id)?.name ?? 'a workspace';
+function columns({ mayRotate, mayDelete, onAct, caller, nameIds }: Shown): readonly Column<ApiKey>[] {
   return [
     {
       title: 'Key',
@@ -96,7 +99,7 @@ function columns({ mayRotate, mayDelete, onAct, caller }: Shown): readonly Colum
     {
       title: 'For',
       cell: ({ user, level, workspace_id: id }) =>
-        user?.user_id ?? (level === 'workspace' ? nameOf(id) : 'the organisation'),
+        user?.user_id ?? (level === 'workspace' && id !== null ? nameIds(id) : 'the organisation'),
     },
     {
       title: 'May',

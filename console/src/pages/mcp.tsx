@@ -43,7 +43,7 @@ export function McpPage() {
           columns={columns(may('mcp_servers.read'))}
           query={servers}
           keyOf={({ id }) => id}
-          empty="No MCP server yet."
+          empty="No MCP server here. Clients reach a server through the gateway once it is made."
           page={list.page}
           onPage={list.onPage}
           csv={{ path: '/v1/mcp-servers', query: { search: list.search } }}

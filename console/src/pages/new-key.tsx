@@ -1,8 +1,7 @@
 import { zodResolver } from '@hookform/resolvers/zod';
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useForm } from 'react-hook-form';
 import { z } from 'zod';
-import { listVirtualKeysOptions } from '../api/@tanstack/react-query.gen';
 import { createApiKey } from '../api/sdk.gen';
 import type { Scope } from '../api/types.gen';
 import { Form } from '../components/form';
@@ -10,6 +9,7 @@ import { Dialog } from '../components/ui/dialog';
 import { Field, Input, Select } from '../components/ui/field';
 import { inWorkspace, useUsable, WorkspaceField } from '../components/workspace-field';
 import { useLogin } from '../lib/login-context';
+import { useVirtualKeys } from '../lib/whole';
 import { KeySnippets } from './key-snippets';
 
 const DAY_SECONDS = 86_400;
@@ -48,16 +48,13 @@ const schema = z.object({
 });
 
 export function NewKey({ onClose }: { readonly onClose: () => void }) {
-  const { caller, may } = useLogin();
+  const { caller } = useLogin();
   const form = useForm({
     resolver: zodResolver(schema),
     defaultValues: { name: '', preset: 'app', days: '90' as const, virtualKey: '', workspace: '' },
   });
-  const virtualKeys = useQuery({
-    ...listVirtualKeysOptions({ query: { page_size: 100 } }),
-    enabled: may('virtual_keys.list'),
-  });
-  const usable = useUsable(virtualKeys.data?.data ?? [], form.watch('workspace'));
+  const virtualKeys = useVirtualKeys();
+  const usable = useUsable(virtualKeys.data ?? [], form.watch('workspace'));
   const created = useMutation({
     mutationFn: async ({ name, preset, days, virtualKey, workspace }: z.output<typeof schema>) => {
       const scopes = scopesOf(preset, caller.scopes.filter(isScope));

@@ -1,7 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
-import { listApiKeysOptions, listModelRoutesOptions, listVirtualKeysOptions } from '../api/@tanstack/react-query.gen';
+import { listVirtualKeysOptions } from '../api/@tanstack/react-query.gen';
 import { deleteVirtualKey, testVirtualKey } from '../api/sdk.gen';
 import type { ModelRoute, VirtualKey } from '../api/types.gen';
 import { Confirm } from '../components/confirm';
@@ -16,6 +16,7 @@ import { When } from '../components/when';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
 import { providerName } from '../lib/providers';
+import { useApiKeys, useModelRoutes } from '../lib/whole';
 import { SecretReferences } from './secret-references';
 import { VirtualKeyForm } from './virtual-key-form';
 
@@ -55,7 +56,7 @@ export function ProvidersPage() {
           })}
           query={virtualKeys}
           keyOf={({ id }) => id}
-          empty="No virtual key yet. Make one to send calls to a provider."
+          empty="No virtual key here. Calls reach a provider through one."
           page={list.page}
           onPage={list.onPage}
           csv={{ path: '/v1/virtual-keys', query: { search: list.search } }}
@@ -138,17 +139,13 @@ function TestKey({ virtualKey: { slug, id, name } }: { readonly virtualKey: Virt
 }
 
 function Delete({ virtualKey, onClose }: { readonly virtualKey: VirtualKey; readonly onClose: () => void }) {
-  const { may } = useLogin();
-  const all = useQuery({
-    ...listModelRoutesOptions({ query: { page_size: 100 } }),
-    enabled: may('model_routes.list'),
-  });
+  const all = useModelRoutes();
   const leadsHere = ({ targets }: ModelRoute): boolean =>
     targets.some(({ virtual_key: slug }) => slug === virtualKey.slug);
-  const routes = all.data?.data.filter(leadsHere).map(({ name }) => name) ?? [];
-  const keys = useQuery({ ...listApiKeysOptions({ query: { page_size: 100 } }), enabled: may('api_keys.list') });
-  const bound = (keys.data?.data ?? []).filter(({ allowed_virtual_keys: allowed }) => allowed?.includes(virtualKey.id));
-  const defaults = (keys.data?.data ?? []).filter(({ default_virtual_key: id }) => id === virtualKey.id);
+  const routes = all.data?.filter(leadsHere).map(({ name }) => name) ?? [];
+  const keys = useApiKeys();
+  const bound = (keys.data ?? []).filter(({ allowed_virtual_keys: allowed }) => allowed?.includes(virtualKey.id));
+  const defaults = (keys.data ?? []).filter(({ default_virtual_key: id }) => id === virtualKey.id);
   const remove = async (): Promise<void> => {
     await deleteVirtualKey({ path: { ref: virtualKey.id }, throwOnError: true });
   };
@@ -156,7 +153,7 @@ function Delete({ virtualKey, onClose }: { readonly virtualKey: VirtualKey; read
     <Confirm
       title={`Delete ${virtualKey.name}`}
       action="Delete"
-      isBlocked={defaults.length > 0}
+      isBlocked={defaults.length > 0 || all.isLoading || keys.isLoading}
       onConfirm={remove}
       onClose={onClose}
     >

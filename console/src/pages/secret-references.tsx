@@ -1,11 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { Plus } from 'lucide-react';
 import { useState } from 'react';
-import {
-  listMcpServersOptions,
-  listSecretReferencesOptions,
-  listVirtualKeysOptions,
-} from '../api/@tanstack/react-query.gen';
+import { listSecretReferencesOptions } from '../api/@tanstack/react-query.gen';
 import { deleteSecretReference, testSecretReference } from '../api/sdk.gen';
 import type { SecretReference } from '../api/types.gen';
 import { Confirm } from '../components/confirm';
@@ -17,6 +13,7 @@ import { Card } from '../components/ui/card';
 import { When } from '../components/when';
 import { useLogin } from '../lib/login-context';
 import { managerOf } from '../lib/secret-managers';
+import { useMcpServers, useVirtualKeys } from '../lib/whole';
 import { SecretReferenceForm } from './secret-reference-form';
 
 type Act = { readonly kind: 'create' } | { readonly kind: 'change' | 'delete'; readonly reference: SecretReference };
@@ -125,18 +122,11 @@ function columns({ mayTest, mayChange, mayDelete, onAct }: Rights): readonly Col
   ];
 }
 
-/** The virtual keys and MCP servers that map a field to a reference, as far as the first hundred of each. */
+/** The virtual keys and MCP servers that map a field to a reference. */
 function useUsersOf(referenceId: string): readonly string[] {
-  const { may } = useLogin();
-  const keys = useQuery({
-    ...listVirtualKeysOptions({ query: { page_size: 100 } }),
-    enabled: may('virtual_keys.list'),
-  });
-  const servers = useQuery({
-    ...listMcpServersOptions({ query: { page_size: 100 } }),
-    enabled: may('mcp_servers.list'),
-  });
-  return [...(keys.data?.data ?? []), ...(servers.data?.data ?? [])]
+  const keys = useVirtualKeys();
+  const servers = useMcpServers();
+  return [...(keys.data ?? []), ...(servers.data ?? [])]
     .filter(({ secret_mappings: mappings }) => mappings.some(({ secret_reference_id: id }) => id === referenceId))
     .map(({ name }) => name);
 }
