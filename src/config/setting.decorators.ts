@@ -1,9 +1,5 @@
 import { ValidateBy, ValidateIf, type ValidationOptions, type ValidationArguments } from 'class-validator';
 
-function present(_object: object, value: unknown): boolean {
-  return value !== undefined;
-}
-
 /** The setting has no default. */
 export const OptionalSetting = (options?: ValidationOptions): PropertyDecorator => ValidateIf(present, options);
 
@@ -103,4 +99,8 @@ function Follows(name: string, rule: Rule): PropertyDecorator {
     { name, validator: { validate: (value: unknown) => rule(value) === undefined } },
     { message: ({ value }: ValidationArguments) => `$property ${rule(value) ?? ''}` },
   );
+}
+
+function present(_object: object, value: unknown): boolean {
+  return value !== undefined;
 }

@@ -91,11 +91,6 @@ export function isEntryRefused(error: unknown): boolean {
   return NO_ENTRY_CODES.some((known) => known === code);
 }
 
-/** Whether the server, the database or the role has no connection left to give. */
-function isOutOfConnections(error: unknown): boolean {
-  return codeOf(error) === TOO_MANY_CONNECTIONS;
-}
-
 /** For the log: which code it came with, if any. */
 export function unavailableReason(error: unknown): string {
   const code = codeOf(error);
@@ -168,4 +163,9 @@ export function explainDatabaseFailure(cause: unknown): Error {
     return wrapError('The database of DATABASE_URL has no room for DATABASE_POOL_SIZE', cause);
   const isAway = isDatabaseUnavailable(cause) && !isEntryRefused(cause);
   return wrapError(`The database of DATABASE_URL cannot be ${isAway ? 'reached' : 'used'}`, cause);
+}
+
+/** Whether the server, the database or the role has no connection left to give. */
+function isOutOfConnections(error: unknown): boolean {
+  return codeOf(error) === TOO_MANY_CONNECTIONS;
 }

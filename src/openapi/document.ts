@@ -26,12 +26,6 @@ export function operationsOf(document: Pick<Document, 'paths'>): readonly Operat
   return operationEntriesOf(document).map(({ operation }) => operation);
 }
 
-/** Parameters of all operations: in paths, queries and headers. */
-function parametersOf(document: Pick<Document, 'paths'>): readonly Parameter[] {
-  const parameters = operationsOf(document).flatMap((operation) => operation.parameters ?? []);
-  return parameters.flatMap((parameter) => ('$ref' in parameter ? [] : parameter));
-}
-
 /** Parameters that have a schema of their own, each with that schema. */
 export function parameterSchemasOf(
   document: Pick<Document, 'paths'>,
@@ -68,4 +62,10 @@ export function jsonBodySchemaOf(
   if (requestBody === undefined || '$ref' in requestBody) return undefined;
   const reference = requestBody.content['application/json']?.schema;
   return reference === undefined ? undefined : resolveSchema(document, reference);
+}
+
+/** Parameters of all operations: in paths, queries and headers. */
+function parametersOf(document: Pick<Document, 'paths'>): readonly Parameter[] {
+  const parameters = operationsOf(document).flatMap((operation) => operation.parameters ?? []);
+  return parameters.flatMap((parameter) => ('$ref' in parameter ? [] : parameter));
 }

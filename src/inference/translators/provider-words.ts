@@ -40,14 +40,6 @@ export function inWordsOfLength(message: string): string {
   return message.toLowerCase().includes(LENGTH_WORDS) ? message : `${LENGTH_WORDS}: ${message}`;
 }
 
-/** The status that an error in a stream or in a successful answer would have had. */
-function statusOfWords({ type, code }: ProviderWords, error: JsonObject): number {
-  const given = Number(error['status'] ?? error['status_code'] ?? code ?? NaN);
-  if (Number.isInteger(given) && given >= 400 && given <= 599) return given;
-  const word = `${type} ${code}`;
-  return STATUSES.find(([pattern]) => pattern.test(word))?.[1] ?? 502;
-}
-
 const STATUSES: readonly (readonly [RegExp, number])[] = [
   [/rate_limit|insufficient_quota|too_many_requests/, 429],
   [/overloaded/, 529],
@@ -107,4 +99,12 @@ export function withoutList(message: unknown): unknown {
 function cut(value: unknown, length: number): string | undefined {
   const text = typeof value === 'number' ? String(value) : stringOrUndefined(value);
   return text === undefined || text === '' ? undefined : text.slice(0, length);
+}
+
+/** The status that an error in a stream or in a successful answer would have had. */
+function statusOfWords({ type, code }: ProviderWords, error: JsonObject): number {
+  const given = Number(error['status'] ?? error['status_code'] ?? code ?? NaN);
+  if (Number.isInteger(given) && given >= 400 && given <= 599) return given;
+  const word = `${type} ${code}`;
+  return STATUSES.find(([pattern]) => pattern.test(word))?.[1] ?? 502;
 }

@@ -27,15 +27,6 @@ export interface ClientHead {
   readonly flush: boolean;
 }
 
-function passedHeaders({ headers }: UpstreamHead): readonly string[] {
-  const passed: string[] = [];
-  for (const name of PASSED_HEADERS) {
-    const value = firstHeader(headers, name);
-    if (value !== undefined) passed.push(name, value);
-  }
-  return passed;
-}
-
 /**
  * @throws UpstreamFailure `redirect`: a redirect is neither followed nor returned, since it would send credentials to another host
  * @throws GatewayError `provider_credential_rejected` for 401 and 403 when `hooks` have no `challenge`
@@ -90,4 +81,13 @@ export function mediaTypeOf(contentType: string | undefined): string {
   // Asked several times for each answer, and nearly all have one of these.
   if (contentType === 'application/json' || contentType === 'text/event-stream') return contentType;
   return (contentType ?? '').split(';', 1).join('').trim().toLowerCase();
+}
+
+function passedHeaders({ headers }: UpstreamHead): readonly string[] {
+  const passed: string[] = [];
+  for (const name of PASSED_HEADERS) {
+    const value = firstHeader(headers, name);
+    if (value !== undefined) passed.push(name, value);
+  }
+  return passed;
 }

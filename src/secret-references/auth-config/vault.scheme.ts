@@ -18,16 +18,6 @@ const POSITIVE_INTEGER = /^[1-9]\d{0,8}$/;
 const pathName = { message: '$property must be names of letters, digits, _ . ~ @ + and -, parted by slashes' };
 const roleName = { message: '$property must be a name of letters, digits, _ . and -' };
 
-function IsPemCertificates(): PropertyDecorator {
-  return ValidateBy({
-    name: 'isPemCertificates',
-    validator: {
-      validate: isPemCertificates,
-      defaultMessage: buildMessage(() => '$property must hold one or more certificates in PEM form, and nothing else'),
-    },
-  });
-}
-
 abstract class VaultAuth {
   @IsString()
   @MaxLength(2_048)
@@ -189,4 +179,14 @@ function isCertificate(pem: string): boolean {
   } catch {
     return false;
   }
+}
+
+function IsPemCertificates(): PropertyDecorator {
+  return ValidateBy({
+    name: 'isPemCertificates',
+    validator: {
+      validate: isPemCertificates,
+      defaultMessage: buildMessage(() => '$property must hold one or more certificates in PEM form, and nothing else'),
+    },
+  });
 }
