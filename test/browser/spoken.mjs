@@ -23,6 +23,19 @@ export const spoken = [
     },
   },
   {
+    title: 'Screen readers hear what a search has found',
+    run: async ({ tabs, page: address, adminKey, keyWith }) => {
+      await keyWith(['usage.read'], 'one to be found');
+      const page = await logIn(tabs, `${address}/keys`, adminKey);
+      const says = (words) => page.locator('main [role=status]').getByText(words).waitFor({ timeout: 5_000 });
+      await says(/^API keys: \d+ rows/);
+      await page.getByRole('searchbox').fill('one to be found');
+      await says('API keys: 1 row.');
+      await page.getByRole('searchbox').fill('found by nobody');
+      await says('API keys: nothing found.');
+    },
+  },
+  {
     title: 'Screen readers hear why a log-in failed, and which session a button ends',
     run: async ({ tabs, browser, page: address, keyWith }) => {
       const key = await keyWith(['usage.read'], 'heard');

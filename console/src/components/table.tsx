@@ -1,7 +1,7 @@
 import type { UseQueryResult } from '@tanstack/react-query';
-import { type ReactNode } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { cn } from '../lib/cn';
-import { whole } from '../lib/format';
+import { counted, whole } from '../lib/format';
 import type { Failure } from '../lib/session';
 import { CsvButton, type CsvSource } from './csv-button';
 import { Empty, ErrorNote, Loading } from './states';
@@ -46,7 +46,37 @@ type TableProps<Row> = Paging & {
 };
 
 /** One page of a list of the gateway, with the states of loading, failure and nothing there. */
-export function Table<Row>({ caption, columns, query, keyOf, empty, csv, ...paging }: TableProps<Row>) {
+export function Table<Row>(props: TableProps<Row>) {
+  return (
+    <>
+      <Found {...props} />
+      <Rows {...props} />
+    </>
+  );
+}
+
+/** Lets screen readers say what a search or another page has found, and not what a refresh has. */
+function Found<Row>({ caption, query, ...paging }: TableProps<Row>) {
+  const [words, setWords] = useState('');
+  const isNew = !query.isPending && !query.isPlaceholderData;
+  const place = 'page' in paging ? paging.page : paging.after;
+  useEffect(() => {
+    if (isNew && query.data !== undefined) setWords(`${caption}: ${foundInWords(query.data)}.`);
+  }, [isNew, place]);
+  return (
+    <p role="status" className="sr-only">
+      {words}
+    </p>
+  );
+}
+
+function foundInWords({ data, total }: ListOf<unknown>): string {
+  if (data.length === 0) return 'nothing found';
+  const rows = counted(data.length, 'row');
+  return total === null || total === data.length ? rows : `${rows} of ${whole(total)}`;
+}
+
+function Rows<Row>({ caption, columns, query, keyOf, empty, csv, ...paging }: TableProps<Row>) {
   if (query.isPending) return <Loading />;
   if (query.isLoadingError) return <ErrorNote error={query.error} onRetry={() => void query.refetch()} />;
   const { data: rows, total, has_more: hasMore = false } = query.data;
