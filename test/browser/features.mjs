@@ -72,6 +72,13 @@ export const features = [
       assert.match(text, /^id,/);
       assert.ok(text.includes(",'=1+1 of csv,"), text);
       assert.equal(text.trim().split('\r\n').length, 2);
+      await page.route(/page_size=100/, (route) =>
+        route.fulfill({ status: 200, headers: { 'x-total-count': '20000' }, body: 'id\r\n1\r\n' }),
+      );
+      const rest = page.waitForEvent('download');
+      await page.getByRole('button', { name: 'CSV', exact: true }).click();
+      await page.getByText('The first 10,000 of 20,000 rows.').waitFor({ timeout: 10_000 });
+      await (await rest).delete();
     },
   },
   {

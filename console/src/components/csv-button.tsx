@@ -1,5 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
+import { cn } from '../lib/cn';
+import { whole } from '../lib/format';
 import { ApiError } from '../lib/session';
 import { Button } from './ui/button';
 
@@ -22,14 +24,20 @@ export function CsvButton({ path, query = {}, label }: CsvSource & { readonly la
         <Download aria-hidden className="size-3.5" />
         {download.isPending ? 'Reading…' : 'CSV'}
       </Button>
-      <span role="status" className="text-xs text-bad empty:hidden">
-        {download.error?.message}
+      <span role="status" className={cn('text-xs empty:hidden', download.isError ? 'text-bad' : 'text-warn')}>
+        {download.error?.message ?? (download.data !== undefined && leftOut(download.data))}
       </span>
     </span>
   );
 }
 
-async function saveAll({ path, query }: Required<CsvSource>): Promise<void> {
+function leftOut(total: number): string | null {
+  const most = PAGE_SIZE * MAX_PAGES;
+  return total > most ? `The first ${whole(most)} of ${whole(total)} rows.` : null;
+}
+
+/** @returns how many rows the list has */
+async function saveAll({ path, query }: Required<CsvSource>): Promise<number> {
   const pages: string[] = [];
   let total = 1;
   for (let page = 0; page * PAGE_SIZE < total && page < MAX_PAGES; page += 1) {
@@ -46,6 +54,7 @@ async function saveAll({ path, query }: Required<CsvSource>): Promise<void> {
   link.download = `${path.split('/').at(-1) ?? 'list'}.csv`;
   link.click();
   URL.revokeObjectURL(url);
+  return total;
 }
 
 function queryOf(query: NonNullable<CsvSource['query']>, page: number): URLSearchParams {
