@@ -63,7 +63,7 @@ export const logins = [
       const page = await logInAtProvider(tabs, `${address}/keys`);
       await page.getByText('Search team').first().waitFor();
       await page.getByText('No key here.').waitFor();
-      assert.equal(await page.getByRole('link', { name: 'Audit log' }).count(), 0);
+      for (const name of ['Audit log', 'Playground']) assert.equal(await page.getByRole('link', { name }).count(), 0);
       const status = await page.evaluate(async (api) => (await fetch(api)).status, `${url}/v1/audit-logs`);
       assert.equal(status, 403);
       await page.getByRole('link', { name: 'Settings' }).click();

@@ -20,6 +20,9 @@ export const spoken = [
       await says('API keys');
       await page.goto(`${address}/no-such-page`);
       await page.getByRole('heading', { level: 1, name: 'Not found' }).waitFor();
+      await page.goto(`${address}/mcp/no-such-server`);
+      await page.getByRole('alert').getByText('The resource does not exist.').waitFor();
+      await page.getByRole('heading', { level: 1, name: 'MCP server', exact: true }).waitFor({ timeout: 5_000 });
     },
   },
   {

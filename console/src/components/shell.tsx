@@ -23,7 +23,16 @@ import { forgetLogin, type LoggedIn, logOut } from '../lib/session';
 import { chooseTheme, currentTheme } from '../lib/theme';
 import { Button } from './ui/button';
 
-/** The pages, each with the scope without which it would show nothing. */
+interface Entry {
+  readonly to: string;
+  readonly title: string;
+  readonly icon: unknown;
+  /** Without it the page would show nothing. */
+  readonly scope: Scope | undefined;
+  /** What it does, only keys may do. */
+  readonly isForKeys?: boolean;
+}
+
 const PAGES = [
   { to: '/', title: 'Overview', icon: Activity, scope: 'usage.read' },
   { to: '/limits', title: 'Limits', icon: Gauge, scope: 'policies.list' },
@@ -31,14 +40,14 @@ const PAGES = [
   { to: '/providers', title: 'Providers', icon: Plug, scope: 'virtual_keys.list' },
   { to: '/models', title: 'Models', icon: Boxes, scope: 'model_routes.list' },
   { to: '/mcp', title: 'MCP servers', icon: Wrench, scope: 'mcp_servers.list' },
-  { to: '/playground', title: 'Playground', icon: MessageSquare, scope: 'completions.write' },
+  { to: '/playground', title: 'Playground', icon: MessageSquare, scope: 'completions.write', isForKeys: true },
   { to: '/calls', title: 'Calls', icon: List, scope: 'logs.list' },
   { to: '/audit', title: 'Audit log', icon: ScrollText, scope: 'audit_logs.list' },
   { to: '/settings', title: 'Settings', icon: Settings, scope: undefined },
-] as const satisfies readonly { to: string; title: string; icon: unknown; scope: Scope | undefined }[];
+] as const satisfies readonly Entry[];
 
 export function Shell({ login }: { readonly login: LoggedIn }) {
-  const { caller, may } = login;
+  const { caller } = login;
   const whole = useRef<HTMLDivElement>(null);
   const nav = useRef<HTMLElement>(null);
   const { pathname } = useLocation();
@@ -62,7 +71,7 @@ export function Shell({ login }: { readonly login: LoggedIn }) {
           aria-label="Pages of the console"
           className="order-last flex w-full gap-1 overflow-x-auto px-2 pb-2 md:order-none md:flex-1 md:flex-col"
         >
-          {PAGES.filter(({ scope }) => scope === undefined || may(scope)).map(({ to, title, icon: Icon }) => (
+          {PAGES.filter((page) => isShown(page, login)).map(({ to, title, icon: Icon }) => (
             <Link
               key={to}
               to={to}
@@ -94,6 +103,10 @@ export function Shell({ login }: { readonly login: LoggedIn }) {
       </main>
     </div>
   );
+}
+
+function isShown({ scope, isForKeys = false }: Entry, { caller, may }: LoggedIn): boolean {
+  return (scope === undefined || may(scope)) && (!isForKeys || caller.type === 'api_key');
 }
 
 /** What is shown stays, so that nothing that was typed is lost. */

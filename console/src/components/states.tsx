@@ -2,6 +2,9 @@ import type { ReactNode } from 'react';
 import { ApiError, type Failure, messageOf } from '../lib/session';
 import { Button } from './ui/button';
 
+/** Missing, or not allowed: it will be so again. */
+const FINAL: ReadonlySet<number> = new Set([403, 404]);
+
 interface ErrorNoteProps {
   readonly error: Failure;
   /** Absent: that of the error. */
@@ -11,7 +14,7 @@ interface ErrorNoteProps {
 
 /** What went wrong, in the gateway's own words, with the trace that finds it in the log. */
 export function ErrorNote({ error, message = messageOf(error), onRetry }: ErrorNoteProps) {
-  const isMissing = error instanceof ApiError && error.status === 404;
+  const isFinal = error instanceof ApiError && FINAL.has(error.status);
   return (
     <div role="alert" className="m-4 rounded-md border border-bad p-4">
       <p className="font-medium text-bad">{message}</p>
@@ -20,7 +23,7 @@ export function ErrorNote({ error, message = messageOf(error), onRetry }: ErrorN
           {error.error.code} · trace {error.traceId}
         </p>
       )}
-      {onRetry !== undefined && !isMissing && (
+      {onRetry !== undefined && !isFinal && (
         <Button size="small" className="mt-3" onClick={onRetry}>
           Try again
         </Button>

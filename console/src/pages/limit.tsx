@@ -30,7 +30,13 @@ export function LimitPage() {
   const { ref } = useParams({ strict: false });
   const found = useQuery(retrieveUsageLimitOptions({ path: { ref: ref ?? '' } }));
   if (found.isPending) return <Loading />;
-  if (found.isLoadingError) return <ErrorNote error={found.error} onRetry={() => void found.refetch()} />;
+  if (found.isLoadingError) {
+    return (
+      <Page title="Limit">
+        <ErrorNote error={found.error} onRetry={() => void found.refetch()} />
+      </Page>
+    );
+  }
   return <Groups limit={found.data} />;
 }
 

@@ -33,7 +33,13 @@ export function McpServerPage() {
   const { ref = '' } = useParams({ strict: false });
   const server = useQuery(retrieveMcpServerOptions({ path: { ref } }));
   if (server.isPending) return <Loading />;
-  if (server.isLoadingError) return <ErrorNote error={server.error} onRetry={() => void server.refetch()} />;
+  if (server.isLoadingError) {
+    return (
+      <Page title="MCP server">
+        <ErrorNote error={server.error} onRetry={() => void server.refetch()} />
+      </Page>
+    );
+  }
   const { name, mcp_url: url } = server.data;
   return (
     <Page

@@ -36,7 +36,13 @@ export function WebhookDeliveriesPage() {
     meta: { done: 'The event is being sent.' },
   });
   if (endpoint.isPending) return <Loading />;
-  if (endpoint.isLoadingError) return <ErrorNote error={endpoint.error} onRetry={() => void endpoint.refetch()} />;
+  if (endpoint.isLoadingError) {
+    return (
+      <Page title="Deliveries">
+        <ErrorNote error={endpoint.error} onRetry={() => void endpoint.refetch()} />
+      </Page>
+    );
+  }
   const { url, description } = endpoint.data;
   return (
     <Page
