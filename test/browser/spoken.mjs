@@ -34,7 +34,7 @@ export const spoken = [
       await says(/^API keys: \d+ rows/);
       await page.getByRole('searchbox').fill('one to be found');
       await says('API keys: 1 row.');
-      await page.getByRole('searchbox').fill('found by nobody');
+      await page.getByRole('searchbox').fill('no such key anywhere');
       await says('API keys: nothing found.');
     },
   },
