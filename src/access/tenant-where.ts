@@ -19,7 +19,7 @@ export function tenantWhere(principal: Principal): { readonly organisationId: st
     : { organisationId: principal.organisationId, workspaceId: principal.workspaceId };
 }
 
-/** The same as alternatives, with what is for the whole organisation: a caller of one workspace may use that as well. */
+/** The condition for what a caller may use: of one workspace, its own and what is for the whole organisation. */
 export function ownOrSharedWhere({ organisationId, workspaceId }: Tenant): OwnOrShared[] {
   if (workspaceId === null) return [{ organisationId }];
   return [
@@ -54,7 +54,7 @@ export function meantRow<Row extends { readonly workspaceId: string | null }>(
 }
 
 /**
- * The same where a guess would do harm: of several rows none is meant.
+ * The row that a caller means, where a guess would do harm: several rows are a conflict.
  * @throws GatewayError `not_found` or `conflict`
  */
 export function onlyRow<Row>([row, another]: readonly Row[], ambiguous: string): Row {

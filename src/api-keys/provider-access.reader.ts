@@ -25,7 +25,7 @@ export class ProviderAccessReader {
     return { ...EVERYTHING, ...(await this.readChanges(manager, { ...EVERYTHING, ...tenant }, given)) };
   }
 
-  /** The same for the fields of an update. A virtual key that is gone may stay in the list that has it. */
+  /** Reads the fields of an update. A virtual key that is gone may stay in the list that has it. */
   async readChanges(manager: EntityManager, stored: Access & Tenant, given: Given): Promise<Partial<Access>> {
     const { allowed_models: models, allowed_virtual_keys: allowed, default_virtual_key: preset } = given;
     const refs = [...(allowed ?? []), ...(typeof preset === 'string' ? [preset] : [])];

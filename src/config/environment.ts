@@ -107,7 +107,10 @@ export class AppConfig extends RequestLogSettings {
   @Max(3_600_000)
   readonly ROUTE_FIRST_BYTE_MS: number = 60_000;
 
-  /** The same for an answer that is not a stream, and comes when the model has written all of it. Many clients wait for 5 minutes. */
+  /**
+   * Until an answer that is not a stream begins, while another target of its model route waits for the call. It comes when the model has
+   * written all of it. Many clients wait for 5 minutes.
+   */
   @ToNumber()
   @IsInt()
   @Min(100)
@@ -180,7 +183,7 @@ export class AppConfig extends RequestLogSettings {
   @Max(600_000)
   readonly SHUTDOWN_GRACE_MS: number = 10_000;
 
-  /** The same for calls of models, whose answers may take minutes; never less than SHUTDOWN_GRACE_MS. */
+  /** The grace time of calls of models, whose answers may take minutes; never less than SHUTDOWN_GRACE_MS. */
   @ToNumber()
   @IsInt()
   @Min(0)

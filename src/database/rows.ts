@@ -41,7 +41,7 @@ export function containsText(text: string): FindOperator<string> {
   return ILike(patternOf(text));
 }
 
-/** The same for statements that compare with `ILIKE`. */
+/** The pattern of `containsText`, for statements that compare with `ILIKE`. */
 export function patternOf(text: string): string {
   return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 }

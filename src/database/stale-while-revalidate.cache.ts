@@ -9,7 +9,7 @@ const REFRESH_MS = 5_000;
 const PROMISED_MS = 10_000;
 /** A request that has to wait for a newer value waits no longer than this, and then uses the known one. */
 const PATIENCE_MS = 400;
-/** The same where what is known is older than promised, or known to be wrong: about as long as a reservation may take. */
+/** How long it waits where the known value is older than promised or known to be wrong: about as long as a reservation may take. */
 const LONG_PATIENCE_MS = 2_000;
 /** While the database is away, the last known value still counts. */
 const STALE_MS = 3_600_000;

@@ -7,7 +7,7 @@ export interface AnswerHead {
   readonly destroyed: boolean;
 }
 
-/** Of a call that no one waits for. */
+/** The head of the answer to a call that no one waits for. */
 export const UNHEARD: AnswerHead = {
   setHeader: () => undefined,
   getHeaderNames: () => [],

@@ -198,7 +198,7 @@ export function quantitiesOf(counts: Counts): Quantities {
   return quantities;
 }
 
-/** The same for what a call may use at most: a bound that cannot be true is the highest one, and never none. */
+/** The quantities that a call may use at most. A bound that cannot be true counts as the highest one, never as none. */
 export function boundsOf(counts: Counts): Quantities {
   const believable: Partial<Record<QuantityUnit, number>> = {};
   for (const unit of QUANTITY_UNITS) {

@@ -95,7 +95,7 @@ export class ProviderCallService {
     }
   }
 
-  /** The same for a model inside the gateway. */
+  /** Meters and reads a call of a model inside the gateway. */
   async runInProcess<Result>(
     context: ProviderContext,
     use: BillableUse<Result>,

@@ -44,7 +44,7 @@ export const CurrentProvider = createParamDecorator((_data: unknown, context: Ex
   return providerContextOf(http.getRequest<Request>(), http.getResponse<Response>());
 });
 
-/** The same without the decorator, whose value Nest takes through all pipes, with a promise at every step. */
+/** The context without the decorator: Nest takes the value of a decorator through all pipes, with a promise at every step. */
 export function providerContextOf(request: Request, answer: Response): ProviderContext {
   const { principal, virtualKey, modelNames, headers } = request;
   if (principal === undefined || virtualKey === undefined) throw new Error('the route lacks @ProviderRoute()');

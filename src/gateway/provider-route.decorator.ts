@@ -52,7 +52,7 @@ const METERED_ERRORS = [
 /** Documents that usage limits apply to the route. */
 export const Metered = (): MethodDecorator => MayFail(...METERED_ERRORS);
 
-/** The same for a route whose calls may have no bound. */
+/** Documents that usage limits apply to the route, and that its calls may have no bound. */
 export const MeteredByBound = (): MethodDecorator => MayFail(...METERED_ERRORS, 'usage_not_bounded');
 
 /** A route that calls a provider: requires a gateway key with the scope, then a virtual key. */

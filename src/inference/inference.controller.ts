@@ -37,7 +37,7 @@ const FreeCall = (path: string, { members }: Pick<RelayedRequest, 'members'>): M
     ApiOkResponse({ description: UNCHANGED, content: JSON_ANSWER }),
   );
 
-/** The same call for clients whose address has no version, or names the API. */
+/** Further addresses of a call, for clients whose address has no version, or names the API. */
 const SameCall = (paths: string[], { members }: Pick<RelayedRequest, 'members'>): MethodDecorator =>
   applyDecorators(Relayed(paths, members), ApiExcludeEndpoint());
 

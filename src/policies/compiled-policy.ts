@@ -21,7 +21,7 @@ export interface CompiledPolicy {
   /** Lets calls pass that have no bound. */
   readonly allowsUnbounded: boolean;
   readonly matches: Matches;
-  /** The same for a call whose model is not known yet. */
+  /** Whether a call can match whose model is not known yet. */
   readonly mayMatch: Matches;
 }
 

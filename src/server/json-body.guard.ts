@@ -18,7 +18,7 @@ declare module 'express-serve-static-core' {
   interface Request {
     /** The bytes of a JSON body, for operations that forward them unchanged. */
     rawBody?: Buffer;
-    /** The same as it came, where it came compressed. */
+    /** The body as it came, where it came compressed. */
     encodedBody?: EncodedBody;
   }
 }

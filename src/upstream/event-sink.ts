@@ -103,7 +103,7 @@ class FrameBoundary implements Boundary {
   }
 }
 
-/** The same of server-sent events. Lines end in LF, CR or CRLF (WHATWG HTML, 9.2.5). */
+/** Finds the ends of server-sent events. Lines end in LF, CR or CRLF (WHATWG HTML, 9.2.5). */
 export class EventBoundary implements Boundary {
   /** The beginning of a stream is one. */
   #tail = '\n\n';

@@ -68,7 +68,7 @@ export function providerCall(
   };
 }
 
-/** The same for bodies that pass through as they come: the time limit bounds silence, not the whole. */
+/** A call whose bodies pass through as they come. Its time limit bounds silence, not the whole call. */
 export function providerRelay(
   { provider, credential }: ProviderTarget,
   request: ProviderRequest,

@@ -47,7 +47,7 @@ const CONNECTION_OPTIONS = {
 export interface UpstreamClientOptions extends GuardedConnectorOptions, Partial<RetryClock> {
   /** Shared out among the holders of calls; further calls to the same origin wait for a second at most. */
   readonly connectionsPerOrigin: number;
-  /** The same for relayed calls, which have connections of their own; by default as many. */
+  /** Connections per origin for relayed calls, which have their own; by default as many. */
   readonly relaysPerOrigin?: number;
   /** Milliseconds that `close` leaves to relayed calls; default 10,000. */
   readonly relayGraceMs?: number;

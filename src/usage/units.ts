@@ -69,7 +69,7 @@ export function tokensOf(quantities: Quantities): bigint {
   return sumOf(INPUT_UNITS, quantities) + sumOf(OUTPUT_UNITS, quantities);
 }
 
-/** The same of quantities in JSON. */
+/** What a policy of type `tokens` counts of quantities in JSON. */
 export function tokensOfJson(quantities: Readonly<Record<string, number>>): number {
   let sum = 0;
   for (const unit of TOKEN_UNITS) sum += quantities[unit] ?? 0;

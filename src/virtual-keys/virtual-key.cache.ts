@@ -67,7 +67,7 @@ export class VirtualKeyCache {
     return this.use(`${tenantOf(principal)}/${slug}`, { principal, named: { slug } }, now);
   }
 
-  /** The same by the id of the key. */
+  /** The key with this id; undefined when the caller may not use it. */
   findById(principal: Principal, id: string, now: number): MaybePromise<UsableVirtualKey | undefined> {
     // A slug from a request is not checked yet: its names begin with the organisation.
     return this.use(`#${tenantOf(principal)}/${id}`, { principal, named: { id } }, now);

@@ -69,7 +69,7 @@ export class VirtualKeyStore extends MappedResourceStore<VirtualKey> {
     );
   }
 
-  /** The same, by their ids alone. */
+  /** The ids of the virtual keys that the references mean. */
   async idsForUse(
     manager: EntityManager,
     tenant: Tenant,

@@ -171,7 +171,7 @@ export class WorkspacesService {
     return { defaultMetadata: defaults.metadata ?? {}, logBodies: isKept ? logBodies : undefined };
   }
 
-  /** The same of the workspace of a resource, for a caller without one: it acts in that. Nothing for the others. */
+  /** The settings that a caller gets from the workspace of a resource: a caller without a workspace acts in that one. Others get none. */
   async settingsFor(caller: Tenant | undefined, { organisationId, workspaceId }: Tenant): Promise<CallSettings> {
     return (caller?.workspaceId ?? null) === null ? this.callSettings(organisationId, workspaceId) : NO_SETTINGS;
   }

@@ -16,7 +16,7 @@ export function withBatchFields(batch: JsonObject): JsonObject {
   return withFields(batch, BATCH);
 }
 
-/** The same for a file: clients recognise one by its `object`. */
+/** The file with the required fields that its server leaves out: clients recognise a file by its `object`. */
 export function withFileFields(file: JsonObject): JsonObject {
   return withFields(file, FILE);
 }

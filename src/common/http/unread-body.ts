@@ -61,5 +61,5 @@ function isOver({ complete, headers, socket }: IncomingMessage): boolean {
   return socket.destroyed || (complete && headers.upgrade === undefined);
 }
 
-/** Those of this process. */
+/** The unread bodies of this process. */
 export const unreadBodies = new UnreadBodies();

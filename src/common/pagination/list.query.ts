@@ -66,7 +66,7 @@ export function IsSort(...fields: readonly string[]): PropertyDecorator {
   return IsSortOf('created_at', 'updated_at', ...fields);
 }
 
-/** The same for what never changes. */
+/** A field to sort by of resources that never change, and so have no `updated_at`. */
 export function IsSortOf(...fields: readonly string[]): PropertyDecorator {
   const all = fields.flatMap((field) => [field, `-${field}`]);
   const description = 'The field to sort by; with `-` before it, in descending order.';

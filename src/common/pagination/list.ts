@@ -15,7 +15,7 @@ export function toList<Row, Item>(
   return { object: 'list', data: rows.map(toItem), total };
 }
 
-/** The same for logs, which can be too long to be counted. */
+/** A page of a log, which can be too long to be counted. */
 export interface LogListOf<Item> {
   readonly object: 'list';
   readonly data: Item[];

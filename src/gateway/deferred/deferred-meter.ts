@@ -73,7 +73,7 @@ export interface DeferredMeter {
   lifetimeMs(body: JsonObject): number;
   /** Names the job of an object; undefined: it has no name. */
   idOf(object: JsonObject): string | undefined;
-  /** The same of a job that a request goes on with. */
+  /** Names the job that a request goes on with. */
   idIn?(params: JobRequest['params']): string;
   /** Events with an object of a job as their data, where answers may be streams of events. */
   readonly events?: RegExp;

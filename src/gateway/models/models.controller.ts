@@ -48,7 +48,7 @@ export class ModelsController {
     return this.models.get(principal, id);
   }
 
-  /** The same elsewhere, and for clients that do not escape the slashes in `@slug/model`. */
+  /** Retrieves a model at the other addresses, and for clients that do not escape the slashes in `@slug/model`. */
   @Get(ADDRESSES.map((address) => `${address}/*id`))
   @RequireScope(SCOPE)
   @ApiKeyOnly()

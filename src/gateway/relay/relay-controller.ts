@@ -61,7 +61,7 @@ export function relayController(area: ResourceArea): Type {
   return withHandlers(RelayController, area, 'Controller');
 }
 
-/** The same calls at other addresses: for clients whose address has no version, or names the API. */
+/** A controller of the same calls at other addresses, for clients whose address has no version, or names the API. */
 export function relayControllerElsewhere(area: ResourceArea, prefixes: string[]): Type {
   @ApiExcludeController()
   @Controller(prefixes)

@@ -6,7 +6,7 @@
 export interface ProtectedFamily {
   /** First column of the table in the guide. */
   readonly what: string;
-  /** Of a folded name. */
+  /** Matches a folded name. */
   readonly pattern: RegExp;
 }
 

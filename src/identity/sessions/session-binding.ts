@@ -8,7 +8,7 @@ const TAG = /^(.+)-([0-9a-f]{32})$/;
 /** Some servers keep the whole session in its id, of up to 2.5 kB. Node limits all headers to 16 KiB. */
 const MAX_SESSION_ID_CHARACTERS = 4_096;
 const MAX_CACHED = 10_000;
-/** Of all entries together. Ids of usual length never reach it. */
+/** The characters of all entries together. Ids of usual length never reach it. */
 const MAX_CACHED_CHARACTERS = 2 ** 24;
 
 /** The owner of a session. */

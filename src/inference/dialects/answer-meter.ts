@@ -243,7 +243,7 @@ function isRefusal({ error, choices, output, data, content }: JsonObject): boole
   return isObject(error) && [choices, output, data, content].every((part) => part === undefined);
 }
 
-/** The same in a stream: an event without output, or one of those that end a stream of the OpenAI or Anthropic API. */
+/** An error instead of an answer in a stream: an event without output, or one that ends a stream of the OpenAI or Anthropic API. */
 function isFailedEvent(event: JsonObject): boolean {
   return isRefusal(event) || event['type'] === 'error' || event['type'] === 'response.failed';
 }

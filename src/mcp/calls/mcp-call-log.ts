@@ -47,7 +47,7 @@ export class McpCallLog {
     if (ending.wasSent) for (const usage of usagesOf(call, ending, now)) this.usage.record(usage);
   }
 
-  /** The same for a call that failed before it reached its server. */
+  /** Records a call that failed before it reached its server. */
   recordFailure(call: McpCallContext, thrown: unknown): void {
     noteMethod(call);
     this.record(call, endingOf(thrown, call));

@@ -65,7 +65,7 @@ export class ToolListWatch implements BeforeApplicationShutdown {
     return ids.size > 0 && isReadable(head) ? this.gather(server, ids, isEventStream(head)) : undefined;
   }
 
-  /** The same on the older transport, where answers come on the stream of the session. Call it before the request is sent. */
+  /** Watches on the older transport, where answers come on the stream of the session. Call it before the request is sent. */
   watchSession(server: Watched, request: InspectedBody | undefined): BodyWatcher | undefined {
     const ids = idsOf(request);
     return ids.size > 0 ? this.gather(server, ids, true) : undefined;

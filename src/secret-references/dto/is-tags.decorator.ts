@@ -22,7 +22,7 @@ export function IsTags(): PropertyDecorator {
   return applyDecorators(hasItsForm, IsStorable(), AsGiven(MAX_KEYS));
 }
 
-/** The same as JSON text, the form that a query has. */
+/** Tags as JSON text, which is their form in a query. */
 export function IsTagsText(): PropertyDecorator {
   return ValidateBy({
     name: 'isTagsText',

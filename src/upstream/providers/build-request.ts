@@ -90,7 +90,7 @@ function appendPath(base: URL, path: string): URL {
   return url;
 }
 
-/** The same for two bases that `joinUrl` makes the same addresses of, as far as the paths have a version. */
+/** Identifies a server: equal for two bases that differ only in a version at the end. */
 export function serverOf(base: URL): string {
   return base.origin + pathPrefix(base).replace(VERSION_AT_END, '');
 }

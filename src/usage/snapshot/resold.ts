@@ -25,7 +25,7 @@ export function withResoldPrices(rows: readonly BundledPrice[]): readonly Bundle
   return [...rows, ...global, ...regional];
 }
 
-/** The same for what models can read and write. */
+/** The limits of models that another provider sells too, and those of that provider. */
 export function withResoldModels(rows: readonly KnownModel[]): readonly KnownModel[] {
   return [...rows, ...rows.filter(isAtVertex).map(atVertex)];
 }

@@ -37,7 +37,7 @@ export function toMessagesError(error: GatewayError, requestId?: string): object
   };
 }
 
-/** The same as an event, which ends a stream. */
+/** The error as an event, which ends a stream. */
 export function toMessagesErrorEvent(error: GatewayError, requestId?: string): string {
   return `event: error\ndata: ${JSON.stringify(toMessagesError(error, requestId))}\n\n`;
 }

@@ -33,7 +33,7 @@ export function toBedrockError(error: GatewayError): object {
   return { message, code: exceptionOf(error.status), error: own };
 }
 
-/** The same as an event of a binary stream. There are five that a stream may have. */
+/** The error as an event of a binary stream. AWS knows five such events. */
 export function toBedrockErrorFrame(error: GatewayError): Buffer {
   const payload = Buffer.from(JSON.stringify({ message: error.message, error_code: error.code }));
   return writeAwsEvent({ kind: 'exception', name: streamExceptionOf(error.status), payload });

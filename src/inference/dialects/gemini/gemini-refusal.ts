@@ -24,7 +24,7 @@ export function toGeminiError(error: GatewayError): object {
   return { error: { code: status, message, status: name, details: [info] } };
 }
 
-/** The same as an event, which ends a stream. */
+/** The error as an event, which ends a stream. */
 export function toGeminiErrorEvent(error: GatewayError): string {
   return `data: ${JSON.stringify(toGeminiError(error))}\n\n`;
 }
