@@ -4,6 +4,31 @@ import { logIn } from './log-in.mjs';
 /** What forms send, and what they say of an answer. */
 export const forms = [
   {
+    title: 'A virtual key keeps its secret reference when the references load after its form',
+    run: async ({ tabs, page: address, adminKey, ask }) => {
+      const vault = { vault_auth_type: 'token', vault_addr: 'http://127.0.0.1:9', vault_token: 'x' };
+      const fields = { manager_type: 'hashicorp_vault', secret_path: 'secret/late', auth_config: vault };
+      const { id } = await ask('/v1/secret-references', { name: 'Late reference', ...fields });
+      const secret_mappings = [{ target_field: 'key', secret_reference_id: id }];
+      await ask('/v1/virtual-keys', { name: 'Of a reference', slug: 'late', provider: 'openai', secret_mappings });
+      const page = await logIn(tabs, address, adminKey);
+      await page.route(/secret-references\?.*page_size=100/, async (route) => {
+        await new Promise((resolve) => setTimeout(resolve, 1_000));
+        await route.continue();
+      });
+      await page.goto(`${address}/providers?search=late`);
+      await page.getByRole('button', { name: 'Change Of a reference' }).click();
+      const field = page.getByLabel('Where the key is');
+      await field.getByRole('option', { name: 'Late reference (HashiCorp Vault)' }).waitFor({ state: 'attached' });
+      assert.equal(await field.inputValue(), id);
+      await page.getByLabel('Description').fill('changed');
+      await page.getByRole('button', { name: 'Save and test' }).click();
+      await page.getByText('The virtual key is saved').waitFor();
+      const { data } = await ask('/v1/virtual-keys?search=late');
+      assert.deepEqual([data[0].description, data[0].secret_mappings[0]?.secret_reference_id], ['changed', id]);
+    },
+  },
+  {
     title: 'A virtual key is changed, keeps its credential, and is tested',
     run: async ({ tabs, page: address, adminKey, ask, providerUrl, call }) => {
       await ask('/v1/virtual-keys', {

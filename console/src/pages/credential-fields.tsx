@@ -108,7 +108,8 @@ function ReferenceField({ form, chosen }: ReferenceFieldProps) {
       hint="A referenced key stays in the secret manager, and is read there."
     >
       {(tie) => (
-        <Select {...tie} {...form.register('reference')}>
+        // The value is set again when the options are there: without its option, a list falls back to the first one.
+        <Select {...tie} {...form.register('reference')} value={chosen}>
           <option value="">I type it here</option>
           {chosen !== '' && known.every(({ id }) => id !== chosen) && <option value={chosen}>The one it has</option>}
           {known.map(({ id, name, manager_type: manager }) => (
