@@ -1,6 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { Clock } from '../common/time/clock.js';
 import { AppConfig } from '../config/environment.js';
+import { onServer } from '../../test/support/services.js';
+import { testDatabase } from '../../test/support/test-database.js';
+import { eventually } from '../../test/support/eventually.js';
+import { settledWithin } from '../common/time/timeout.js';
+import { LongStatement } from '../database/long-statement.js';
 import type { TollgateDataSource } from '../database/tollgate-data-source.js';
 import { NO_OBSERVER } from './__fixtures__/no-observer.js';
 import { emptyUsage, openDataSource } from './__fixtures__/postgres-harness.js';
@@ -33,13 +38,18 @@ afterAll(async () => {
   await dataSource.destroy();
 });
 
-function sweep(
-  days: number | undefined,
-  source: ConstructorParameters<typeof UsageLedgerRetention>[0] = dataSource,
-): Promise<void> {
+type Statement = ConstructorParameters<typeof UsageLedgerRetention>[0];
+
+const onPool = (): LongStatement => new LongStatement(dataSource, new AppConfig());
+
+function retention(days: number | undefined, statement: Statement = onPool()): UsageLedgerRetention {
   const config = Object.assign(new AppConfig(), { USAGE_LEDGER_DAYS: days });
   const note = (line: unknown): unknown => lines.push(line);
-  return new UsageLedgerRetention(source, config, clock, { info: note, warn: note }).sweep();
+  return new UsageLedgerRetention(statement, dataSource, config, clock, { info: note, warn: note });
+}
+
+function sweep(days: number | undefined, statement?: Statement): Promise<void> {
+  return retention(days, statement).sweep();
 }
 
 async function spendAt(at: string, amount: bigint, charge: Charge): Promise<void> {
@@ -103,7 +113,56 @@ describe('retention of the ledger', () => {
       query: async () => {
         throw new Error('away');
       },
+      cancel: async () => undefined,
     });
+    expect(lines).toEqual([expect.objectContaining({ event: 'usage_ledger_retention_failed' })]);
+    expect(await months()).toEqual(['2026-05']);
+  });
+});
+
+onServer('retention of a month that takes long to add up', () => {
+  /** Statements of the gateway end after 4.5 seconds. */
+  const LONG_S = 6;
+
+  async function onItsOwn(): Promise<LongStatement> {
+    const { url } = await testDatabase();
+    return new LongStatement(dataSource, Object.assign(new AppConfig(), { DATABASE_URL: url }));
+  }
+
+  const running = async (): Promise<number> => {
+    const rows: readonly unknown[] = await dataSource.query(
+      `SELECT FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'SELECT usage_drop_partition(%' AND state = 'active'`,
+    );
+    return rows.length;
+  };
+
+  beforeEach(async () => {
+    await spendAt('2026-05-10T00:00:00Z', 10n, charge());
+    // Runs for each row that is added up.
+    await dataSource.query(
+      `CREATE FUNCTION slow_adjustment() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(${LONG_S}); RETURN NEW; END $$`,
+    );
+    await dataSource.query(
+      'CREATE TRIGGER slow_adjustment BEFORE INSERT ON usage_adjustments FOR EACH ROW EXECUTE FUNCTION slow_adjustment()',
+    );
+  });
+  afterEach(() => dataSource.query('DROP FUNCTION slow_adjustment CASCADE'));
+
+  it('drops it, while another replica that comes to it does nothing', async () => {
+    const swept = sweep(DAYS, await onItsOwn());
+    await eventually(async () => (await running()) === 1);
+    await sweep(DAYS, onPool());
+    expect(lines).toEqual([]);
+    await swept;
+    expect(lines).toContainEqual({ event: 'usage_ledger_dropped', partition: 'usage_events_2026_05' });
+    expect([await months(), await usageDrift(dataSource)]).toEqual([[], []]);
+  });
+
+  it('ends at once when the gateway stops, and keeps the month', async () => {
+    const own = retention(DAYS, await onItsOwn());
+    const swept = own.sweep();
+    await eventually(async () => (await running()) === 1);
+    expect(await settledWithin(2_000, Promise.all([own.beforeApplicationShutdown(), swept]))).toBe(true);
     expect(lines).toEqual([expect.objectContaining({ event: 'usage_ledger_retention_failed' })]);
     expect(await months()).toEqual(['2026-05']);
   });

@@ -2,14 +2,16 @@ import { Inject, Injectable } from '@nestjs/common';
 import { DataSource } from 'typeorm';
 import { Clock } from '../common/time/clock.js';
 import { AppConfig } from '../config/environment.js';
+import { LongStatement } from '../database/long-statement.js';
 import { Retention } from '../database/retention.js';
 import { LOGGER, type Logger } from '../telemetry/logger.js';
 
-/** Drops months of the ledger that are past their time. Counters keep what they counted. */
+/** Drops months of the ledger that are past their time. Counters keep what they counted: a month of calls is added up first. */
 @Injectable()
 export class UsageLedgerRetention extends Retention {
   constructor(
-    @Inject(DataSource) private readonly database: Pick<DataSource, 'query'>,
+    @Inject(LongStatement) private readonly statement: Pick<LongStatement, 'query' | 'cancel'>,
+    @Inject(DataSource) database: Pick<DataSource, 'query'>,
     { USAGE_LEDGER_DAYS: keptDays }: AppConfig,
     clock: Clock,
     @Inject(LOGGER) private readonly logger: Pick<Logger, 'info' | 'warn'>,
@@ -17,9 +19,15 @@ export class UsageLedgerRetention extends Retention {
     super({ database, clock, logger, keptDays, failureEvent: 'usage_ledger_retention_failed' });
   }
 
+  override async beforeApplicationShutdown(): Promise<void> {
+    const stopped = super.beforeApplicationShutdown();
+    await this.statement.cancel().catch(() => undefined);
+    await stopped;
+  }
+
   protected override async deleteBefore(time: Date): Promise<void> {
     while (!this.isStopping) {
-      const [row]: readonly { readonly partition: string | null }[] = await this.database.query(
+      const [row] = await this.statement.query<{ readonly partition: string | null }>(
         'SELECT usage_drop_partition($1) AS partition',
         [time],
       );

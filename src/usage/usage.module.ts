@@ -15,6 +15,7 @@ import { UsageMetrics } from './usage-metrics.js';
 import { USAGE_OBSERVER, type UsageObserver } from './usage-observer.js';
 import { UsageReport } from './usage-report.js';
 import { UsageCounterRetention } from './usage-counter.retention.js';
+import { LongStatement } from '../database/long-statement.js';
 import { UsageLedgerRetention } from './usage-ledger.retention.js';
 import { USAGE_STORE } from './usage-store.token.js';
 import type { UsageStore } from './usage-store.types.js';
@@ -37,6 +38,7 @@ import { UsageController } from './usage.controller.js';
     UsageHousekeepingService,
     UsageReport,
     UsageCounterRetention,
+    LongStatement,
     UsageLedgerRetention,
   ],
   exports: [PricesModule, ReportQueries, USAGE_STORE, UsageBucketStore],
