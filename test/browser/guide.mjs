@@ -20,6 +20,7 @@ export const guide = [
         await page.goto(`${address}/${place}`);
         await page.waitForLoadState('networkidle');
       };
+      const form = page.getByRole('dialog');
       await at('');
       await page.locator('.recharts-bar-rectangle').first().waitFor();
       await picture('overview');
@@ -28,12 +29,12 @@ export const guide = [
       await page.getByLabel('Name', { exact: true }).fill('Monthly budget of each application');
       await page.getByLabel('Cap in dollars').fill('0.01');
       await page.getByText(/would have reached the cap/).waitFor();
+      await form.getByText('search service').waitFor();
       await picture('new-limit');
       await at('limits');
       await picture('limits');
       await at('mcp/issues');
       await page.getByRole('button', { name: 'Call create_issue' }).click();
-      const form = page.getByRole('dialog');
       await form.getByLabel('title', { exact: true }).fill('Broken link in the footer');
       await form.getByLabel('priority').selectOption('high');
       await form.getByRole('button', { name: 'Call the tool' }).click();
