@@ -105,10 +105,11 @@ describe('a target that wants a share of the budget', () => {
 
 describe('the terms of a target', () => {
   it('are shown as they were given', async () => {
-    const terms = { ...GOLD, min_estimated_tokens: 5, max_estimated_tokens: 6, min_budget_left: 0.25 };
+    const terms = { ...GOLD, min_estimated_tokens: 5, max_estimated_tokens: 6, min_budget_left: 0.25, timeout_ms: 300 };
     const name = await route(terms, {});
     const [found] = await gateway.admin.list(`${PATH}?search=${encodeURIComponent(name)}`);
-    const none = { conditions: [], min_estimated_tokens: null, max_estimated_tokens: null, min_budget_left: null };
+    const sizes = { min_estimated_tokens: null, max_estimated_tokens: null };
+    const none = { conditions: [], ...sizes, min_budget_left: null, timeout_ms: null };
     expect(found).toMatchObject({ targets: [terms, none] });
   });
 
@@ -124,5 +125,7 @@ describe('the terms of a target', () => {
       'targets.0.max_estimated_tokens',
     ]);
     expect(await rules({ min_budget_left: 1.5 })).toEqual(['targets.0.min_budget_left']);
+    for (const timeout_ms of [99, 3_600_001, 0.5, '300'])
+      expect(await rules({ timeout_ms })).toEqual(['targets.0.timeout_ms']);
   });
 });

@@ -42,11 +42,11 @@ afterAll(async () => {
 });
 
 /** A model route whose first target is at this address. */
-async function routeFrom(url: string, more: object = {}): Promise<string> {
+async function routeFrom(url: string, more: object = {}, terms: object = {}): Promise<string> {
   made += 1;
   const targets = [url, second.url].map(async (base_url, order) => {
     const virtual_key = await gateway.virtualKey('openai-compatible', { config: { base_url, ...more } });
-    return { virtual_key, model: `m-${made}-${order}`, order };
+    return { virtual_key, model: `m-${made}-${order}`, order, ...(order === 0 && terms) };
   });
   const routeName = `faults ${made}`;
   await gateway.admin.create('/v1/model-routes', { name: routeName, targets: await Promise.all(targets) });
@@ -109,6 +109,18 @@ describe('a caller whose first target', () => {
       status: 200,
       text: whole,
     });
+    expect([gateway.provider.calls.length, second.calls.length]).toEqual([1, 1]);
+  });
+
+  it.each([
+    ['/v1/chat/completions', { messages: [], stream: false }],
+    ['/v1/chat/completions', { messages: [] }],
+    ['/v1/rerank', { query: 'q', documents: ['d'], stream: undefined, max_tokens: undefined }],
+  ])('does not begin within its own time gets the answer of the second, at %s', async (path, body) => {
+    name = await routeFrom(gateway.provider.url, { timeout_ms: 60_000 }, { timeout_ms: 200 });
+    gateway.provider.replyWith(stall);
+    second.replyWith(json({ choices: [], results: [] }));
+    expect((await ask(path, body)).status).toBe(200);
     expect([gateway.provider.calls.length, second.calls.length]).toEqual([1, 1]);
   });
 

@@ -130,15 +130,14 @@ export class VirtualKeyFinder {
     const prefixed = model === undefined ? undefined : readPrefix(model);
     const plain = prefixed?.isCertain === true ? prefixed.model : model;
     const targets: KnownTarget[] = [];
-    for (const { virtualKey: slug, model: own, timeoutMs, ...terms } of named) {
+    for (const { virtualKey: slug, model: own, ...terms } of named) {
       const virtualKey = await this.virtualKeys.find(principal, slug, this.now());
       if (virtualKey === undefined) throw new GatewayError('virtual_key_not_found', { param: CONFIG_HEADER });
       assertVirtualKeyAllowed(principal, virtualKey, CONFIG_HEADER);
       const its = own ?? plain;
       // A request without a model has no attempts to repeat elsewhere.
       if (its === undefined) return { virtualKey, model: undefined };
-      const target = { ...terms, virtualKeyId: virtualKey.id, virtualKey: virtualKey.slug, model: its };
-      targets.push({ ...compileTarget(target), ...(timeoutMs !== undefined && { timeoutMs }) });
+      targets.push(compileTarget({ ...terms, virtualKeyId: virtualKey.id, virtualKey: virtualKey.slug, model: its }));
     }
     return this.byTargets(principal, { name: undefined, output: NO_OUTPUT, targets, call });
   }

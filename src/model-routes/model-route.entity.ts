@@ -20,6 +20,8 @@ export interface ModelTarget {
   readonly maxEstimatedTokens?: number;
   /** The least share, from 0 to 1, that the usage limits of a call must have left. */
   readonly minBudgetLeft?: number;
+  /** Milliseconds until an answer begins; absent: the limits of the virtual key and of the gateway hold. */
+  readonly timeoutMs?: number;
 }
 
 /** A name of a model that leads to a model of a virtual key. */

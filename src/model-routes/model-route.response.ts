@@ -27,6 +27,8 @@ export class ModelTargetResponse {
   /** Calls whose usage limits have a smaller share left go to other targets; null: it takes them too. */
   @ApiProperty({ format: 'double' })
   readonly min_budget_left: number | null;
+  /** Milliseconds until its answer begins, before the next target takes the call; null: it has no limit of its own. */
+  readonly timeout_ms: number | null;
 }
 
 export class ModelRouteResponse {
@@ -76,6 +78,7 @@ export function toModelRouteResponse(row: ModelRoute): ModelRouteResponse {
       min_estimated_tokens: target.minEstimatedTokens ?? null,
       max_estimated_tokens: target.maxEstimatedTokens ?? null,
       min_budget_left: target.minBudgetLeft ?? null,
+      timeout_ms: target.timeoutMs ?? null,
     })),
     max_output_tokens: row.maxOutputTokens,
     clamp_output: row.clampOutput,

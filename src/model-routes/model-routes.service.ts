@@ -128,6 +128,7 @@ export class ModelRoutesService {
         minEstimatedTokens: target.min_estimated_tokens ?? undefined,
         maxEstimatedTokens: target.max_estimated_tokens ?? undefined,
         minBudgetLeft: target.min_budget_left ?? undefined,
+        timeoutMs: target.timeout_ms ?? undefined,
       });
       return [{ virtualKeyId: found.id, virtualKey: found.slug, model, order, ...more }];
     });

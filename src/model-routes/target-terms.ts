@@ -21,8 +21,6 @@ export interface RoutedCall {
 export interface KnownTarget extends ModelTarget {
   /** Of `TargetHealth`. */
   readonly healthKey: string;
-  /** Milliseconds until an answer begins, where the caller sets a limit. */
-  readonly timeoutMs?: number;
   /** undefined: it takes every call. */
   readonly accepts?: (call: RoutedCall) => boolean;
 }

@@ -3501,6 +3501,11 @@ export type ModelTargetInput = {
      * target without it can then take the rest.
      */
     min_budget_left?: number | null;
+    /**
+     * Milliseconds until its answer begins: then the next target takes the call. Longer than the limits of the virtual key and of the
+     * gateway, it has no effect.
+     */
+    timeout_ms?: number | null;
 };
 
 export type ModelRouteHealth = {
@@ -3589,6 +3594,10 @@ export type ModelTarget = {
      * Calls with more tokens, as estimated, go to other targets; null: it has no most.
      */
     max_estimated_tokens: number | null;
+    /**
+     * Milliseconds until its answer begins, before the next target takes the call; null: it has no limit of its own.
+     */
+    timeout_ms: number | null;
 };
 
 export type ModelRoute = {

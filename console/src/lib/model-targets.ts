@@ -19,6 +19,7 @@ export interface TargetDraft {
   readonly maxTokens: string;
   /** Percent of each budget that must be left. */
   readonly budgetLeft: string;
+  readonly timeoutSeconds: string;
   readonly baseModel: string;
 }
 
@@ -31,6 +32,7 @@ export interface ConditionDraft {
 }
 
 const PERCENT = 100;
+const SECOND_MS = 1_000;
 
 export const NEW_TARGET: TargetDraft = {
   virtualKey: '',
@@ -41,6 +43,7 @@ export const NEW_TARGET: TargetDraft = {
   minTokens: '',
   maxTokens: '',
   budgetLeft: '',
+  timeoutSeconds: '',
   baseModel: '',
 };
 
@@ -77,6 +80,7 @@ export function draftsOf(targets: readonly ModelTarget[]): readonly TargetDraft[
       minTokens: textOf(target.min_estimated_tokens),
       maxTokens: textOf(target.max_estimated_tokens),
       budgetLeft: target.min_budget_left === null ? '' : String(Number((target.min_budget_left * PERCENT).toFixed(2))),
+      timeoutSeconds: target.timeout_ms === null ? '' : String(target.timeout_ms / SECOND_MS),
       baseModel: target.base_model ?? '',
     }));
 }
@@ -96,6 +100,7 @@ export function targetsOf(drafts: readonly TargetDraft[], strategy: Strategy): M
     min_estimated_tokens: numberOf(draft.minTokens),
     max_estimated_tokens: numberOf(draft.maxTokens),
     min_budget_left: draft.budgetLeft === '' ? null : Number((Number(draft.budgetLeft) / PERCENT).toFixed(4)),
+    timeout_ms: draft.timeoutSeconds === '' ? null : Math.round(Number(draft.timeoutSeconds) * SECOND_MS),
   }));
 }
 

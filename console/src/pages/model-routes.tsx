@@ -121,7 +121,7 @@ function Terms({ route, target }: { readonly route: ModelRoute; readonly target:
 
 function termsOf(target: ModelTarget, steps: readonly number[]): readonly string[] {
   const { weight, order, conditions, min_estimated_tokens: least, max_estimated_tokens: most } = target;
-  const { min_budget_left: budget } = target;
+  const { min_budget_left: budget, timeout_ms: timeout } = target;
   return [
     ...(steps.length > 1 ? [`step ${steps.indexOf(order) + 1}`] : []),
     ...(weight === null ? [] : [`share ${weight}`]),
@@ -129,6 +129,7 @@ function termsOf(target: ModelTarget, steps: readonly number[]): readonly string
     ...(least === null ? [] : [`from ${counted(least, 'token')}`]),
     ...(most === null ? [] : [`up to ${counted(most, 'token')}`]),
     ...(budget === null ? [] : [`while ${percent(budget, 1)} of the budget is left`]),
+    ...(timeout === null ? [] : [`begins within ${timeout / 1_000} s`]),
   ];
 }
 

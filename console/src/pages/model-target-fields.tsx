@@ -155,8 +155,9 @@ interface TermsProps {
 
 /** Which calls the target takes: all of them, where nothing is filled in. */
 function Terms({ target, path, change }: TermsProps) {
-  const { conditions, minTokens, maxTokens, budgetLeft, baseModel } = target;
-  const count = conditions.length + [minTokens, maxTokens, budgetLeft, baseModel].filter((text) => text !== '').length;
+  const { conditions, minTokens, maxTokens, budgetLeft, timeoutSeconds, baseModel } = target;
+  const fields = [minTokens, maxTokens, budgetLeft, timeoutSeconds, baseModel];
+  const count = conditions.length + fields.filter((text) => text !== '').length;
   const put = (at: number, fields: Partial<TargetDraft['conditions'][number]>): void =>
     change({ conditions: conditions.map((each, index) => (index === at ? { ...each, ...fields } : each)) });
   return (
@@ -239,6 +240,16 @@ function Terms({ target, path, change }: TermsProps) {
             step="any"
             value={budgetLeft}
             onChange={(text) => change({ budgetLeft: text })}
+          />
+          <NumberField
+            label="Begin within (seconds)"
+            param={`${path}.timeout_ms`}
+            hint="Then the next target takes the call."
+            min={0.1}
+            max={3600}
+            step="any"
+            value={timeoutSeconds}
+            onChange={(text) => change({ timeoutSeconds: text })}
           />
           <Field label="Priced as" param={`${path}.base_model`} hint="The model behind a deployment or a tuned model.">
             {(tie) => (

@@ -25,7 +25,7 @@ export interface AttemptOfRoute {
   readonly hasNext: boolean;
   /** Whether the target gets the call only once: others wait for it, or the target fails at the moment. */
   readonly isTriedOnce: boolean;
-  /** Milliseconds until the answer begins, where the caller sets a limit. */
+  /** Milliseconds until the answer begins, where the target has a limit of its own. */
   readonly timeoutMs: number | undefined;
 }
 

@@ -12,6 +12,8 @@ const MAX_WEIGHT = 1_000;
 const MAX_OUTPUT_TOKENS = 10_000_000;
 const MAX_CONDITIONS = 20;
 const MAX_ESTIMATED_TOKENS = 100_000_000;
+const MIN_TIMEOUT_MS = 100;
+const MAX_TIMEOUT_MS = 3_600_000;
 /** `@` begins the slug of a virtual key. */
 const NO_PREFIX = /^(?!@)/;
 const NO_PREFIX_MESSAGE = { message: '$property must not begin with @, which begins the slug of a virtual key' };
@@ -95,6 +97,16 @@ export class ModelTargetDto {
   @Min(0)
   @Max(1)
   readonly min_budget_left?: number | null;
+
+  /**
+   * Milliseconds until its answer begins: then the next target takes the call. Longer than the limits of the virtual key and of the
+   * gateway, it has no effect.
+   */
+  @OptionalOrNull()
+  @IsInt()
+  @Min(MIN_TIMEOUT_MS)
+  @Max(MAX_TIMEOUT_MS)
+  readonly timeout_ms?: number | null;
 }
 
 class ModelRouteFieldsDto {
