@@ -191,7 +191,6 @@ export class MeteredCall implements AttemptObserver {
     const { facts } = this.context.request;
     facts.outcome = hasError === true ? 'provider_error' : undefined;
     facts.finish_reason = answer?.finishReason;
-    facts.first_token_ms = this.firstTokenMs ?? undefined;
     const seconds = (performance.now() - this.startedAt - (this.firstTokenMs ?? 0)) / 1_000;
     if (counts.output !== undefined && seconds > 0)
       facts.tokens_per_second = Math.round((counts.output / seconds) * 10) / 10;
@@ -366,6 +365,7 @@ export class MeteredCall implements AttemptObserver {
     outcome: AttemptOutcome,
   ): void {
     const { facts } = this.context.request;
+    facts.first_token_ms = this.firstTokenMs ?? undefined;
     facts.cost_nano = (facts.cost_nano ?? 0) + Number(figures.costNano);
     const { id, at, dimensions } = reservation;
     if (figures !== NOTHING) {
