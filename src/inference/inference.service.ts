@@ -19,6 +19,7 @@ import { modelFacts } from '../usage/models/model-catalogue.js';
 import { type AnswerPlan, AnswerRelay, estimateOf } from './answer-relay.js';
 import { bedrockConverse } from './dialects/bedrock/converse.dialect.js';
 import { DIALECTS } from './dialects/dialects.js';
+import { gemini } from './dialects/gemini/gemini.dialect.js';
 import type { Dialect, InferenceCall, InferenceFacts, RelayedRequest } from './dialects/dialect.types.js';
 import { anthropicMessages } from './dialects/anthropic-messages/messages.dialect.js';
 import { openaiChat } from './dialects/openai-chat/chat.dialect.js';
@@ -138,6 +139,10 @@ export class InferenceService {
         // They stand in the path.
         const { model, stream } = members;
         return this.runAt(bedrockConverse, current, { ...body, model, stream }, response, its);
+      }
+      case 'gemini': {
+        const { model, stream } = members;
+        return this.runAt(gemini, current, { ...body, model, stream }, response, its);
       }
     }
   }

@@ -46,7 +46,9 @@ export function neededTranslator(
     dialects[dialect]?.(model, credential.options, false) !== undefined;
   if (slug === 'openai-chat' && bytes !== undefined && isResponseForChat(bytes))
     return forChat(speaks, provider.mayLackResponses === true);
-  return speaks(slug) ? undefined : translatorFor(slug, speaks);
+  // Its virtual key prefers another API of the provider to that for chats.
+  const isUnwanted = slug === 'openai-chat' && credential.options.chats === 'translate';
+  return speaks(slug) && !isUnwanted ? undefined : translatorFor(slug, speaks);
 }
 
 /** Responses, where the provider has them for certain; else what they can be translated to. */

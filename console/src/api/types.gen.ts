@@ -28,6 +28,30 @@ export type PresetOptions = {
     timeout_ms?: number;
 };
 
+export type GeminiOptions = {
+    /**
+     * How chats are sent: in OpenAI's form (`native`, the default), or translated to Gemini's own API (`translate`).
+     */
+    chats?: 'native' | 'translate';
+    /**
+     * `strict`: callers see only the objects that their own workspace made through the gateway. `off` (default): all objects of
+     * the provider account.
+     */
+    isolation?: 'off' | 'strict';
+    /**
+     * What becomes of a call whose client leaves: `abort` (default) ends it, `drain` reads it to its end, to know what it costs.
+     */
+    on_disconnect?: 'abort' | 'drain';
+    /**
+     * Address that requests go to instead of the provider's own, for proxies and private endpoints.
+     */
+    base_url?: string;
+    /**
+     * Longest time for one call in milliseconds, retries included.
+     */
+    timeout_ms?: number;
+};
+
 export type VertexOptions = {
     /**
      * Id or number of the project that is billed.
@@ -49,6 +73,10 @@ export type VertexOptions = {
      * What becomes of a call whose client leaves: `abort` (default) ends it, `drain` reads it to its end, to know what it costs.
      */
     on_disconnect?: 'abort' | 'drain';
+    /**
+     * How chats with Gemini are sent: in OpenAI's form (`native`, the default), or translated to Gemini's own API (`translate`).
+     */
+    chats?: 'native' | 'translate';
     /**
      * The model whose prices and bounds count, for a model whose name says nothing about it.
      */
@@ -3287,7 +3315,7 @@ export type CreateVirtualKeyRequest = {
     /**
      * Options of the provider; see the provider's schema. On an update it is merged, and `null` takes a field out.
      */
-    config?: CohereOptions | VoyageOptions | JinaOptions | PineconeOptions | BedrockOptions | AzureAiOptions | OpenAiOptions | AzureOpenAiOptions | OpenAiCompatibleOptions | AnthropicOptions | VertexOptions | PresetOptions | LocalOptions;
+    config?: CohereOptions | VoyageOptions | JinaOptions | PineconeOptions | BedrockOptions | AzureAiOptions | OpenAiOptions | AzureOpenAiOptions | OpenAiCompatibleOptions | AnthropicOptions | VertexOptions | GeminiOptions | PresetOptions | LocalOptions;
     /**
      * Fields that take their values from secret references. A mapped field needs no value of its own, and may have none. On an
      * update these take the place of all mappings; null or an empty list removes them.

@@ -21,6 +21,19 @@ export function signedId(id: string, { extra_content: extra }: JsonObject): stri
   return `${id}${MARK}${Buffer.from(signature).toString('base64url')}`;
 }
 
+/** The signature of a call: beside it, where its client keeps that, or in its id. */
+export function thoughtSignatureOf(
+  id: string,
+  { extra_content: extra }: JsonObject,
+  model: string,
+  isFirst: boolean,
+): string | undefined {
+  if (!GEMINI.test(model)) return undefined;
+  const ofGoogle = isObject(extra) && isObject(extra['google']) ? extra['google'] : {};
+  const given = stringOrUndefined(ofGoogle['thought_signature']) || parts(id).signature;
+  return given ?? (isFirst && DEMANDING.test(model) ? OF_ANOTHER : undefined);
+}
+
 /** The id as its provider knows it. */
 export function plainId(id: string): string {
   return parts(id).plain;
@@ -31,8 +44,7 @@ export function plainId(id: string): string {
  * @param isFirst of the message: of calls in parallel, Gemini signs the first
  */
 export function signatureOf(id: string, model: string, isFirst: boolean): JsonObject {
-  if (!GEMINI.test(model)) return {};
-  const thought_signature = parts(id).signature ?? (isFirst && DEMANDING.test(model) ? OF_ANOTHER : undefined);
+  const thought_signature = thoughtSignatureOf(id, {}, model, isFirst);
   return thought_signature === undefined ? {} : { extra_content: { google: { thought_signature } } };
 }
 

@@ -111,7 +111,7 @@ export function imageBlock(url: unknown, path: string): JsonObject {
 }
 
 /** The media type and the data of an address that holds them as base64. */
-function dataIn(url: string): { readonly media_type?: string; readonly data?: string } {
+export function dataIn(url: string): { readonly media_type?: string; readonly data?: string } {
   const end = url.startsWith(DATA_URL) ? url.slice(0, MAX_HEAD).indexOf(',') : -1;
   const type = end < 0 ? undefined : BASE64_HEAD.exec(url.slice(DATA_URL.length, end))?.[1]?.toLowerCase();
   return type === undefined ? {} : { media_type: NO_JPEG.test(type) ? 'image/jpeg' : type, data: url.slice(end + 1) };

@@ -103,8 +103,10 @@ function cut(value: unknown, length: number): string | undefined {
 
 /** The status that an error in a stream or in a successful answer would have had. */
 function statusOfWords({ type, code }: ProviderWords, error: JsonObject): number {
-  const given = Number(error['status'] ?? error['status_code'] ?? code ?? NaN);
-  if (Number.isInteger(given) && given >= 400 && given <= 599) return given;
+  // Google's status is a word beside a code that is a number.
+  const numbers = [error['status'], error['status_code'], code].map((value) => Number(value ?? NaN));
+  const given = numbers.find((value) => Number.isInteger(value) && value >= 400 && value <= 599);
+  if (given !== undefined) return given;
   const word = `${type} ${code}`;
   return STATUSES.find(([pattern]) => pattern.test(word))?.[1] ?? 502;
 }

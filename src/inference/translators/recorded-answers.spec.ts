@@ -14,6 +14,7 @@ const RECORDED: Readonly<Partial<Record<TranslatedDialect, string>>> = {
   'openai-chat': 'chat',
   'anthropic-messages': 'message',
   'bedrock-converse': 'converse',
+  gemini: 'gemini',
 };
 const SDKS: readonly (readonly [DialectSlug, SdkReader])[] = [
   ['openai-chat', CHAT_SDK],
@@ -21,7 +22,12 @@ const SDKS: readonly (readonly [DialectSlug, SdkReader])[] = [
   ['openai-responses', RESPONSE_SDK],
 ];
 const PAIRS = Object.entries(RECORDED).flatMap(([to, file]) =>
-  SDKS.filter(([caller]) => caller !== to).map(([caller, sdk]) => ({ caller, to, file, sdk })),
+  SDKS.filter(([caller]) => translatorFor(caller, (dialect) => dialect === to) !== undefined).map(([caller, sdk]) => ({
+    caller,
+    to,
+    file,
+    sdk,
+  })),
 );
 /** Every cut of a longer stream would take seconds. */
 const SHORT = 500;

@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '../../common/json/read.js';
 import type { DialectSlug } from '../../upstream/providers/provider.types.js';
 import { formsIn } from './__fixtures__/recorded.js';
 import { refusalOf, TARGET } from './__fixtures__/translating.js';
-import type { Translation, TranslatedDialect } from './translator.types.js';
+import type { TranslatedDialect, Translation, TranslationTarget } from './translator.types.js';
 import { translatorFor } from './translators.js';
 
 interface RequestForm {
@@ -16,8 +16,12 @@ interface RequestForm {
 }
 
 const CLAUDE = { ...TARGET, pricedModel: 'us.anthropic.claude-sonnet-4-5-20250929-v1:0' };
+const TARGETS: Readonly<Partial<Record<TranslatedDialect, TranslationTarget>>> = {
+  'openai-chat': TARGET,
+  gemini: { ...TARGET, pricedModel: 'gemini-3-pro-preview' },
+};
 const CALLERS: readonly (readonly [DialectSlug, string, readonly TranslatedDialect[]])[] = [
-  ['openai-chat', 'chat-requests.json', ['anthropic-messages', 'bedrock-converse']],
+  ['openai-chat', 'chat-requests.json', ['anthropic-messages', 'bedrock-converse', 'gemini']],
   ['anthropic-messages', 'message-requests.json', ['openai-chat', 'bedrock-converse']],
   ['openai-responses', 'response-requests.json', ['anthropic-messages', 'openai-chat', 'bedrock-converse']],
 ];
@@ -25,7 +29,7 @@ const PAIRS = CALLERS.flatMap(([caller, file, targets]) => targets.map((to) => (
 
 describe.each(PAIRS)('a request of $caller for a provider that speaks $to', ({ caller, file, to }) => {
   const chosen = translatorFor(caller, (dialect) => dialect === to);
-  const target = to === 'openai-chat' ? TARGET : CLAUDE;
+  const target = TARGETS[to] ?? CLAUDE;
   const translated = (request: JsonObject): Pick<Translation, 'body' | 'leftOut'> => {
     if (chosen === undefined) throw new Error('no translator');
     const { body, leftOut } = chosen.translate(request, target);
@@ -77,7 +81,7 @@ function wordsIn(value: unknown, path = ''): readonly Word[] {
 
 /** Enumerations, ids and encodings, which have another form in each API, and titles of documents, which Converse restricts. */
 const WRITTEN_OTHERWISE =
-  /(?:^|\.)(?:type|role|id|status|phase|name|mode|media_type|tool_choice|url|image_url|file_data|filename|title|call_id|tool_call_id|tool_use_id|arguments|data|include|prompt_cache_key|service_tier|source\.content\.content\.text\.text)$/;
+  /(?:^|\.)(?:type|role|model|id|status|phase|name|mode|media_type|tool_choice|url|image_url|file_data|filename|title|call_id|tool_call_id|tool_use_id|arguments|data|include|prompt_cache_key|service_tier|source\.content\.content\.text\.text)$/;
 const DEFAULTS: ReadonlySet<unknown> = new Set(['auto', 'none', 'default']);
 /** Members that the answer repeats, or that are named by a newer or former name. */
 const ELSEWHERE = /^(?:metadata|safety_identifier)(?:\.|$)/;

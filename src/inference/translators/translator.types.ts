@@ -2,7 +2,8 @@ import type { JsonObject } from '../../common/json/read.js';
 import type { ServerOptions } from '../../upstream/providers/server-options.js';
 
 /** The dialects that requests are translated to. */
-export type TranslatedDialect = 'openai-chat' | 'openai-responses' | 'anthropic-messages' | 'bedrock-converse';
+export type TranslatedDialect =
+  'openai-chat' | 'openai-responses' | 'anthropic-messages' | 'bedrock-converse' | 'gemini';
 
 /** What a translation has to know of the provider. */
 export interface TranslationTarget {

@@ -1,4 +1,5 @@
 import type { DialectSlug } from '../../upstream/providers/provider.types.js';
+import { chatToGemini } from './chat-to-gemini/chat-to-gemini.js';
 import { chatToMessages } from './chat-to-messages/chat-to-messages.js';
 import { throughMessages } from './through-messages.js';
 import { messagesToChat } from './messages-to-chat/messages-to-chat.js';
@@ -20,7 +21,7 @@ const responsesToConverse = throughMessages('responses-to-converse', responsesTo
 /** By the dialect of the caller; the first whose target the provider speaks is taken. */
 const TRANSLATORS: Readonly<Partial<Record<DialectSlug, readonly Translator[]>>> = {
   'anthropic-messages': [messagesToChat, messagesToConverse],
-  'openai-chat': [chatToMessages, chatToConverse],
+  'openai-chat': [chatToMessages, chatToConverse, chatToGemini],
   'openai-responses': [responsesToChat, responsesToMessages, responsesToConverse],
 };
 

@@ -92,6 +92,7 @@ const RESPONSES: JsonObject = {
 const PAIRS: readonly (readonly [DialectSlug, TranslatedDialect, JsonObject])[] = [
   ['openai-chat', 'anthropic-messages', CHAT],
   ['openai-chat', 'bedrock-converse', CHAT],
+  ['openai-chat', 'gemini', CHAT],
   ['anthropic-messages', 'openai-chat', MESSAGES],
   ['anthropic-messages', 'bedrock-converse', MESSAGES],
   ['openai-responses', 'openai-chat', RESPONSES],

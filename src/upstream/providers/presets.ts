@@ -6,7 +6,7 @@
 // https://docs.ollama.com/api/openai-compatibility, https://docs.vllm.ai/en/stable/serving/openai_compatible_server,
 // https://lmstudio.ai/docs/developer/openai-compat
 import { baseUrl, bearer, buildRequest, joinUrl } from './build-request.js';
-import { withGeminiApi } from './gemini-api.js';
+import { withGeminiApi } from './gemini.provider.js';
 import { keyProblems } from './option-rules.js';
 import { ResourceProviderOptions } from './resource-provider-options.js';
 import type { DialectSlug, Provider, ProviderSlug } from './provider.types.js';

@@ -15,6 +15,8 @@ export interface ServerOptions {
   readonly stream_usage?: (typeof STREAM_USAGE)[number];
   readonly cap_field?: (typeof CAP_FIELDS)[number];
   readonly cost_field?: (typeof COST_FIELDS)[number];
+  /** Chats: `translate`, where the provider has an API of its own that has more than its API for chats. */
+  readonly chats?: (typeof API_SUPPORT)[number];
   readonly reasoning_field?: (typeof REASONING_FIELDS)[number];
 }
 

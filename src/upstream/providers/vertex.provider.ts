@@ -16,6 +16,7 @@ import { IsOnDisconnect, type OnDisconnect } from './on-disconnect.js';
 import { missingOptions, unusedOptions } from './option-rules.js';
 import { ProviderOptions } from './provider-options.js';
 import type { Provider } from './provider.types.js';
+import { API_SUPPORT, OneOf, type ServerOptions } from './server-options.js';
 import { Sensitive } from './sensitive.decorator.js';
 import { atRegions, publishedModel, vertexModelNames } from './vertex/model-names.js';
 import { adapted, GOOGLE_LOCATION, GOOGLE_PROJECT, placeOf, VERTEX_DIALECTS } from './vertex/vertex-endpoints.js';
@@ -49,6 +50,10 @@ export class VertexOptions extends ProviderOptions implements GoogleOptions {
   /** What becomes of a call whose client leaves: `abort` (default) ends it, `drain` reads it to its end, to know what it costs. */
   @IsOnDisconnect()
   readonly on_disconnect?: OnDisconnect;
+
+  /** How chats with Gemini are sent: in OpenAI's form (`native`, the default), or translated to Gemini's own API (`translate`). */
+  @OneOf(API_SUPPORT)
+  readonly chats?: ServerOptions['chats'];
 
   /** The model whose prices and bounds count, for a model whose name says nothing about it. */
   @BaseModel()

@@ -1,5 +1,7 @@
 // Gemini's own API. Source: https://ai.google.dev/api, read 2026-11-28.
 import { baseUrl, buildRequest, headerKey, joinUrl } from './build-request.js';
+import { ResourceProviderOptions } from './resource-provider-options.js';
+import { API_SUPPORT, OneOf, type ServerOptions } from './server-options.js';
 import type { BaseProviderOptions, DialectPath, DialectSlug, Provider } from './provider.types.js';
 
 const ADDRESS = 'https://generativelanguage.googleapis.com';
@@ -13,10 +15,17 @@ const DIALECTS = {
   'gemini-embeddings': (model) => pathOf(model),
 } satisfies Partial<Record<DialectSlug, DialectPath<BaseProviderOptions>>>;
 
+export class GeminiOptions extends ResourceProviderOptions {
+  /** How chats are sent: in OpenAI's form (`native`, the default), or translated to Gemini's own API (`translate`). */
+  @OneOf(API_SUPPORT)
+  readonly chats?: ServerOptions['chats'];
+}
+
 /** The provider with Gemini's own API beside the one in OpenAI's form. */
-export function withGeminiApi<Options extends BaseProviderOptions>(provider: Provider<Options>): Provider<Options> {
+export function withGeminiApi(provider: Provider<ResourceProviderOptions>): Provider<GeminiOptions> {
   return {
     ...provider,
+    optionsClass: GeminiOptions,
     address(request, credential) {
       if (!request.path.startsWith(MODELS)) return provider.address(request, credential);
       const url = joinUrl(ownAddress(credential.options), request);
