@@ -76,6 +76,36 @@ export const figures = [
       await shown.getByText(dayOf(1)).waitFor({ timeout: 5_000 });
     },
   },
+  {
+    title: 'The cap and the alert of a limit are changed, and an alert above the cap is refused at its field',
+    run: async ({ tabs, page: address, adminKey, ask }) => {
+      const fields = { conditions: [{ key: 'model', value: 'raised' }], group_by: [{ key: 'model' }], type: 'cost' };
+      await ask('/v1/policies/usage-limits', { name: 'Raised', slug: 'raised', credit_limit: 5, ...fields });
+      const page = await logIn(tabs, `${address}/limits/raised`, adminKey);
+      await page.getByRole('button', { name: 'Change' }).click();
+      const form = page.getByRole('dialog');
+      assert.equal(await form.getByLabel('Cap in dollars').inputValue(), '5');
+      await form.getByLabel('Cap in dollars').fill('7.5');
+      await form.getByLabel('Alert at dollars').fill('8');
+      await form.getByRole('button', { name: 'Save' }).click();
+      await form.locator('[data-param="alert_threshold"] [aria-invalid]').waitFor({ timeout: 5_000 });
+      await form.getByLabel('Alert at dollars').fill('6');
+      await form.getByRole('button', { name: 'Save' }).click();
+      await form.waitFor({ state: 'detached' });
+      await page.getByText('$7.50. Calls of model raised').waitFor({ timeout: 5_000 });
+      const { credit_limit, alert_threshold } = await ask('/v1/policies/usage-limits/raised');
+      assert.deepEqual([credit_limit, alert_threshold], [7.5, 6]);
+      await page.goto(`${address}/limits`);
+      await page.getByRole('button', { name: 'New limit' }).click();
+      await form.getByLabel('Name', { exact: true }).fill('With an alert');
+      await form.getByLabel('Cap in dollars').fill('10');
+      await form.getByLabel('Alert at dollars').fill('8');
+      await form.getByRole('button', { name: 'Create limit' }).click();
+      await page.getByRole('link', { name: 'With an alert' }).waitFor({ timeout: 5_000 });
+      const { data } = await ask('/v1/policies/usage-limits?search=With');
+      assert.equal(data[0].alert_threshold, 8);
+    },
+  },
 ];
 
 /** The next text of something that changes. */

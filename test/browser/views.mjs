@@ -15,6 +15,7 @@ export const VIEWS = [
   view('overview', ''),
   view('limits', 'limits'),
   view('limit', 'limits/long-limit'),
+  view('change-limit', 'limits/long-limit', press('Change')),
   view('limit-reset', 'limits/used-limit', press('Archive')),
   view('new-limit', 'limits', answered('New limit', /No such call|would have reached|What groups have used/)),
   view('keys', 'keys'),

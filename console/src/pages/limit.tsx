@@ -19,6 +19,7 @@ import { conditionsInWords, groupInWords } from '../lib/limit-words';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
 import { useNames } from '../lib/names';
+import { ChangeLimit } from './change-limit';
 import { describeCap } from './limits';
 
 const REFRESH_MS = 5_000;
@@ -44,6 +45,7 @@ function Groups({ limit }: { readonly limit: UsageLimit }) {
   const { may } = useLogin();
   const navigate = useNavigate();
   const list = useListSearch();
+  const [isChanging, setChanging] = useState(false);
   const [isArchiving, setArchiving] = useState(false);
   const [resetting, setResetting] = useState<UsageEntity>();
   const status = list.status === 'exhausted' ? 'exhausted' : undefined;
@@ -66,11 +68,15 @@ function Groups({ limit }: { readonly limit: UsageLimit }) {
       title={name}
       intro={`${describeCap(limit)}. ${conditionsInWords(limit, nameIds)}.`}
       actions={
-        may('policies.delete') &&
         limit.status === 'active' && (
-          <Button kind="danger" onClick={() => setArchiving(true)}>
-            Archive
-          </Button>
+          <div className="flex gap-2">
+            {may('policies.update') && <Button onClick={() => setChanging(true)}>Change</Button>}
+            {may('policies.delete') && (
+              <Button kind="danger" onClick={() => setArchiving(true)}>
+                Archive
+              </Button>
+            )}
+          </div>
         )
       }
     >
@@ -100,6 +106,7 @@ function Groups({ limit }: { readonly limit: UsageLimit }) {
           csv={{ path: `/v1/policies/usage-limits/${limit.id}/entities`, query: { search: list.search, status } }}
         />
       </Card>
+      {isChanging && <ChangeLimit limit={limit} onClose={() => setChanging(false)} />}
       {isArchiving && (
         <Confirm
           title={`Archive ${name}`}

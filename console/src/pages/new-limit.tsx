@@ -27,6 +27,7 @@ const schema = z.object({
   value: z.string().min(1, 'Name a value, or * for all.'),
   group: z.enum(GROUPS),
   enforcement: z.enum(['strict', 'monitor']),
+  alert: z.string(),
   workspace: z.string(),
 });
 
@@ -51,18 +52,20 @@ export function NewLimit({ onClose }: { readonly onClose: () => void }) {
       value: ANY,
       group: 'api_key' as const,
       enforcement: 'monitor' as const,
+      alert: '',
       workspace: '',
     },
   });
   const created = useMutation({
     meta: { done: 'The limit is created.' },
-    mutationFn: ({ condition, value, group, reset, workspace, ...rest }: z.output<typeof schema>) =>
+    mutationFn: ({ condition, value, group, reset, workspace, alert, ...rest }: z.output<typeof schema>) =>
       createUsageLimit({
         body: {
           ...rest,
           ...inWorkspace(workspace),
           conditions: [{ key: condition, value }],
           group_by: [{ key: group }],
+          ...(alert !== '' && { alert_threshold: Number(alert) }),
           periodic_reset: reset === 'never' ? null : reset,
         },
         throwOnError: true,
@@ -146,22 +149,33 @@ export function NewLimit({ onClose }: { readonly onClose: () => void }) {
             )}
           </Field>
         </div>
-        <Field
-          label="When the cap is reached"
-          param="enforcement"
-          hint={
-            enforcement === 'monitor'
-              ? 'Nothing is refused. Watch the figures first, then make the limit strict.'
-              : 'A call that does not fit is refused with status 412 before it is sent, and so is one that does not bound its output (max_tokens).'
-          }
-        >
-          {(tie) => (
-            <Select {...tie} {...form.register('enforcement')}>
-              <option value="monitor">Monitor first</option>
-              <option value="strict">Refuse calls</option>
-            </Select>
-          )}
-        </Field>
+        <div className="grid gap-4 sm:grid-cols-3">
+          <div className="sm:col-span-2">
+            <Field
+              label="When the cap is reached"
+              param="enforcement"
+              hint={
+                enforcement === 'monitor'
+                  ? 'Nothing is refused. Watch the figures first, then make the limit strict.'
+                  : 'A call that does not fit is refused with status 412 before it is sent, and so is one that does not bound its output (max_tokens).'
+              }
+            >
+              {(tie) => (
+                <Select {...tie} {...form.register('enforcement')}>
+                  <option value="monitor">Monitor first</option>
+                  <option value="strict">Refuse calls</option>
+                </Select>
+              )}
+            </Field>
+          </div>
+          <Field
+            label={type === 'cost' ? 'Alert at dollars' : 'Alert at tokens'}
+            param="alert_threshold"
+            hint="Sends an event to webhooks. Empty: no alert."
+          >
+            {(tie) => <Input {...tie} {...form.register('alert')} type="number" min={0} step="any" />}
+          </Field>
+        </div>
         <LimitPreview draft={{ type, cap: Number(cap) || 0, reset, condition, value, group }} />
       </Form>
     </Dialog>

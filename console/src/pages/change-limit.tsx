@@ -1,0 +1,61 @@
+import { zodResolver } from '@hookform/resolvers/zod';
+import { useMutation } from '@tanstack/react-query';
+import { useForm } from 'react-hook-form';
+import { z } from 'zod';
+import { updateUsageLimit } from '../api/sdk.gen';
+import type { UsageLimit } from '../api/types.gen';
+import { Form } from '../components/form';
+import { Dialog } from '../components/ui/dialog';
+import { Field, Input } from '../components/ui/field';
+
+const schema = z.object({
+  name: z.string().min(1, 'A limit needs a name.').max(255),
+  credit_limit: z.coerce.number().positive('The cap must be more than 0.'),
+  alert: z.string(),
+});
+
+/** Changes the name, the cap and the alert of a limit. What it counts stays: other groups would begin from nothing. */
+export function ChangeLimit({ limit, onClose }: { readonly limit: UsageLimit; readonly onClose: () => void }) {
+  const { id, type, slug, name } = limit;
+  const form = useForm({
+    resolver: zodResolver(schema),
+    defaultValues: {
+      name: name ?? slug,
+      credit_limit: String(limit.credit_limit),
+      alert: limit.alert_threshold?.toString() ?? '',
+    },
+  });
+  const saved = useMutation({
+    mutationFn: ({ alert, ...fields }: z.output<typeof schema>) =>
+      updateUsageLimit({
+        path: { ref: id },
+        body: { ...fields, alert_threshold: alert === '' ? null : Number(alert) },
+        throwOnError: true,
+      }),
+    onSuccess: onClose,
+  });
+  const { errors } = form.formState;
+  const unit = type === 'cost' ? 'dollars' : 'tokens';
+  return (
+    <Dialog title={`Change ${name ?? slug}`} onClose={onClose}>
+      <Form sent={saved} onSubmit={form.handleSubmit((values) => saved.mutate(values))} action="Save" onClose={onClose}>
+        <Field label="Name" param="name" error={errors.name?.message}>
+          {(tie) => <Input {...tie} {...form.register('name')} />}
+        </Field>
+        <div className="grid gap-4 sm:grid-cols-2">
+          <Field
+            label={`Cap in ${unit}`}
+            param="credit_limit"
+            error={errors.credit_limit?.message}
+            hint="For the running period too. What is used stays used."
+          >
+            {(tie) => <Input {...tie} {...form.register('credit_limit')} type="number" min={0} step="any" />}
+          </Field>
+          <Field label={`Alert at ${unit}`} param="alert_threshold" hint="Sends an event to webhooks. Empty: no alert.">
+            {(tie) => <Input {...tie} {...form.register('alert')} type="number" min={0} step="any" />}
+          </Field>
+        </div>
+      </Form>
+    </Dialog>
+  );
+}
