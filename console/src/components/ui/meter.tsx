@@ -23,7 +23,7 @@ export function Meter({ label, used, reserved, limit }: MeterProps) {
       aria-valuemin={0}
       aria-valuemax={100}
       aria-valuenow={Math.round(usedShare * 100)}
-      className="flex h-2 w-full min-w-24 overflow-hidden rounded-full bg-raised"
+      className="flex h-2 w-full min-w-24 overflow-hidden rounded-full bg-line"
     >
       <div className={cn('h-full', tone)} style={{ width: `${usedShare * 100}%` }} />
       <div className={cn('h-full opacity-40', tone)} style={{ width: `${reservedShare * 100}%` }} />
