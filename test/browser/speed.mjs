@@ -3,11 +3,13 @@ import { logIn } from './log-in.mjs';
 
 const FRAME_MS = 200;
 const FIRST_PAGE_MS = 1_500;
+/** Compressed, with everything that the overview loads. */
+const FIRST_PAGE_BYTES = 350_000;
 const WHEEL_TURNS = 15;
 /** Other programs run beside the browser: the best of these counts. */
 const TRIES = 5;
 
-/** The case of the restart has filled the lists. */
+/** They run last. The case of the restart has filled the lists. */
 export const longLists = [
   {
     title: `5,000 keys and 100,000 groups scroll and turn pages with no frame over ${FRAME_MS} ms`,
@@ -23,6 +25,29 @@ export const longLists = [
       await page.getByText(/of 100,000$/).waitFor({ state: 'detached' });
       await page.getByText('metadata.user: user-99999', { exact: true }).waitFor();
       assert.equal(await page.getByRole('row').count(), 2);
+    },
+  },
+  {
+    title: `The first page loads at most ${FIRST_PAGE_BYTES / 1_000} kB`,
+    run: async ({ tabs, page: address, adminKey, ask, call, providerUrl }) => {
+      const config = { base_url: providerUrl };
+      await ask('/v1/virtual-keys', { name: 'Weighed', slug: 'weighed', provider: 'openai-compatible', config });
+      for (const unit of ['input', 'output'])
+        await ask('/v1/prices', { provider: 'openai-compatible', model: 'weighed', unit, price: '0.01' });
+      assert.equal((await call(adminKey, { model: '@weighed/weighed' })).status, 200);
+      const sizes = new Map();
+      tabs.on('requestfinished', async (request) => {
+        if (!request.url().startsWith(address)) return;
+        const { responseBodySize } = await request.sizes();
+        sizes.set(request.url(), responseBodySize);
+      });
+      const page = await logIn(tabs, address, adminKey);
+      await page.getByLabel('Group the cost by').selectOption('Provider');
+      await page.locator('.recharts-bar-rectangle').first().waitFor();
+      await page.waitForLoadState('networkidle');
+      const total = [...sizes.values()].reduce((sum, size) => sum + size, 0);
+      console.log(`  the first page: ${total} bytes in ${sizes.size} files`);
+      assert.ok(sizes.size > 3 && total > 100_000 && total <= FIRST_PAGE_BYTES, `${total} bytes`);
     },
   },
 ];
