@@ -71,6 +71,7 @@ async function log(at: number, fields: Partial<RequestLog>, organisation = organ
     method: 'POST',
     route: '/v1/chat/completions',
     status: 200,
+    outcome: 'ok',
     durationMs: 100,
     traceId: randomUUID(),
     metadata: {},
