@@ -14,6 +14,7 @@ import { chromium } from 'playwright-core';
 import { attacks } from './attacks.mjs';
 import { features } from './features.mjs';
 import { figures } from './figures.mjs';
+import { filters } from './filters.mjs';
 import { foreignPages } from './foreign-pages.mjs';
 import { forms } from './forms.mjs';
 import { guide } from './guide.mjs';
@@ -76,6 +77,7 @@ try {
     ...keyboard,
     ...spoken,
     ...lists,
+    ...filters,
     ...attacks,
     ...pages,
     ...outages,

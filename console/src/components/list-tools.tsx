@@ -5,6 +5,9 @@ import { Select } from './ui/field';
 
 type List = ReturnType<typeof useListSearch>;
 
+/** Where the search and the filters of a list stand: side by side in a narrow window too. */
+export const FILTERS_LOOK = 'grid grid-cols-2 gap-2 sm:flex sm:flex-wrap';
+
 interface Choice {
   /** What the choice is about, for screen readers. */
   readonly label: string;
@@ -20,7 +23,7 @@ export function ListTools({
   ...choice
 }: Choice & { readonly list: List; readonly children?: ReactNode }) {
   return (
-    <div className="flex flex-wrap gap-2">
+    <div className={FILTERS_LOOK}>
       <SearchBox value={list.search ?? ''} onSearch={list.onSearch} />
       <ListChoice list={list} {...choice} />
       {children}

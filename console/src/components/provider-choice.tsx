@@ -1,22 +1,10 @@
 import type { useListSearch } from '../lib/list-search';
 import { PROVIDERS } from '../lib/providers';
-import { Select } from './ui/field';
+import { Choose } from './list-tools';
+
+const CHOICES = { '': 'All providers', ...PROVIDERS };
 
 /** Chooses the provider whose part of a list is shown. */
 export function ProviderChoice({ list }: { readonly list: ReturnType<typeof useListSearch> }) {
-  return (
-    <Select
-      aria-label="Provider"
-      className="sm:w-56"
-      value={list.provider ?? ''}
-      onChange={({ target }) => list.onProvider(target.value)}
-    >
-      <option value="">All providers</option>
-      {Object.entries(PROVIDERS).map(([slug, name]) => (
-        <option key={slug} value={slug}>
-          {name}
-        </option>
-      ))}
-    </Select>
-  );
+  return <Choose label="Provider" value={list.provider ?? ''} options={CHOICES} onChoose={list.onProvider} />;
 }

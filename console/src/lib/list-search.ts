@@ -12,15 +12,23 @@ export const listSearch = z.object({
   status: z.string().min(1).max(32).optional().catch(undefined),
   /** What kind of thing it is about: a type of event, or of resource. */
   kind: z.string().min(1).max(64).optional().catch(undefined),
+  workspace: z.string().min(1).max(64).optional().catch(undefined),
+  model: z.string().min(1).max(255).optional().catch(undefined),
+  /** How far back a log is shown; `days`: from one day to another. */
+  time: z.enum(['hour', 'day', 'week', 'month', 'days']).optional().catch(undefined),
+  from: z.iso.date().optional().catch(undefined),
+  to: z.iso.date().optional().catch(undefined),
   /** Of a log: the entry before the page. */
   after: z.uuid().optional().catch(undefined),
   page: z.number().int().min(0).max(1_000_000).optional().catch(undefined),
 });
 export type ListSearch = z.infer<typeof listSearch>;
+export type Times = Pick<ListSearch, 'time' | 'from' | 'to'>;
 
 /** The search of this list, and how to change it. A change of the search begins at the first page. */
 export function useListSearch() {
-  const { search, status, kind, view, provider, after, page = 0 }: ListSearch = useSearch({ strict: false });
+  const { page = 0, ...given }: ListSearch = useSearch({ strict: false });
+  const { search, after } = given;
   const navigate = useNavigate();
   const change = useCallback(
     (next: ListSearch, replace = true) =>
@@ -32,13 +40,8 @@ export function useListSearch() {
     [navigate],
   );
   return {
-    search,
-    status,
-    kind,
-    view,
-    provider,
+    ...given,
     page,
-    after,
     /** The page of a log as the gateway's query has it. A long log is not counted. */
     logPaging: {
       page_size: PAGE_SIZE,
@@ -48,20 +51,20 @@ export function useListSearch() {
     },
     /** The page as the gateway's query has it. */
     paging: { current_page: page, page_size: PAGE_SIZE, ...(search !== undefined && { search }) },
-    onSearch: useCallback(
-      (text: string) => change({ search: text.trim() === '' ? undefined : text.trim(), page: undefined }),
-      [change],
-    ),
-    onStatus: useCallback(
-      (next: string) => change({ status: next === '' ? undefined : next, page: undefined }),
-      [change],
-    ),
-    onProvider: useCallback(
-      (next: string) => change({ provider: next === '' ? undefined : next, page: undefined }),
-      [change],
-    ),
-    onKind: useCallback((next: string) => change({ kind: next === '' ? undefined : next, page: undefined }), [change]),
+    onSearch: useCallback((text: string) => change({ search: orNone(text), page: undefined }), [change]),
+    onModel: useCallback((next: string) => change({ model: orNone(next), page: undefined }), [change]),
+    onStatus: (next: string) => change({ status: orNone(next), page: undefined }),
+    onProvider: (next: string) => change({ provider: orNone(next), page: undefined }),
+    onWorkspace: (next: string) => change({ workspace: orNone(next), page: undefined }),
+    onKind: (next: string) => change({ kind: orNone(next), page: undefined }),
+    /** Odd words count as none. */
+    onTime: (times: Readonly<Record<keyof Times, string>>) =>
+      change({ ...listSearch.pick({ time: true, from: true, to: true }).parse(times), page: undefined }),
     onAfter: useCallback((next: string | undefined) => change({ after: next }, false), [change]),
     onPage: useCallback((next: number) => change({ page: next === 0 ? undefined : next }), [change]),
   };
+}
+
+function orNone(text: string): string | undefined {
+  return text.trim() === '' ? undefined : text.trim();
 }

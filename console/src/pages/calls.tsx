@@ -1,15 +1,18 @@
 import { useQuery } from '@tanstack/react-query';
 import { Fragment, useState } from 'react';
-import { listLogsOptions } from '../api/@tanstack/react-query.gen';
+import { listLogs } from '../api/sdk.gen';
 import type { ListLogsData, RequestLog } from '../api/types.gen';
 import { ListTools } from '../components/list-tools';
-import { Page } from '../components/page';
+import { Page, SearchBox } from '../components/page';
 import { Id } from '../components/id';
+import { ProviderChoice } from '../components/provider-choice';
 import { type Column, Table } from '../components/table';
+import { TimeChoice, timeFilter } from '../components/time-choice';
 import { Badge } from '../components/ui/badge';
 import { Button } from '../components/ui/button';
 import { Card } from '../components/ui/card';
 import { When } from '../components/when';
+import { WorkspaceChoice } from '../components/workspace-choice';
 import { dollars, whole } from '../lib/format';
 import { useListSearch } from '../lib/list-search';
 import { CallDetails } from './call-details';
@@ -35,9 +38,19 @@ const CHOICES = {
 export function CallsPage() {
   const list = useListSearch();
   const [shown, setShown] = useState<RequestLog>();
-  const [, filter] = FILTERS[list.status ?? ''] ?? [];
+  const { provider, model, time, from, to } = list;
+  const filters = {
+    ...FILTERS[list.status ?? '']?.[1],
+    ...(list.workspace !== undefined && { workspace_id: list.workspace }),
+    ...(provider !== undefined && { provider }),
+    ...(model !== undefined && { model }),
+  };
+  const query = { ...list.logPaging, ...filters };
   const calls = useQuery({
-    ...listLogsOptions({ query: { ...list.logPaging, ...filter } }),
+    // The last hour moves on while the list stays the same.
+    queryKey: ['calls', query, { time, from, to }],
+    queryFn: async ({ signal }) =>
+      (await listLogs({ query: { ...query, ...timeFilter(list) }, signal, throwOnError: true })).data,
     refetchInterval: REFRESH_MS,
     placeholderData: (previous) => previous,
   });
@@ -46,7 +59,12 @@ export function CallsPage() {
       title="Calls"
       intro="Calls of models, jobs and MCP servers, newest first. Prompts and answers are kept where the workspace wants it."
     >
-      <ListTools list={list} label="Status" value={list.status ?? ''} options={CHOICES} />
+      <ListTools list={list} label="Status" value={list.status ?? ''} options={CHOICES}>
+        <TimeChoice list={list} />
+        <WorkspaceChoice list={list} />
+        <ProviderChoice list={list} />
+        <SearchBox label="Name of the model" value={model ?? ''} onSearch={list.onModel} />
+      </ListTools>
       <Card>
         <Table
           caption="Calls"
@@ -56,7 +74,7 @@ export function CallsPage() {
           empty="No call here. A call appears about a second after its end."
           after={list.after}
           onAfter={list.onAfter}
-          csv={{ path: '/v1/logs', query: { search: list.search, ...filter } }}
+          csv={{ path: '/v1/logs', query: { search: list.search, ...filters, ...timeFilter(list) } }}
         />
       </Card>
       {shown !== undefined && <CallDetails call={shown} onClose={() => setShown(undefined)} />}
