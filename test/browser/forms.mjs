@@ -10,14 +10,14 @@ export const forms = [
       const fields = { manager_type: 'hashicorp_vault', secret_path: 'secret/late', auth_config: vault };
       const { id } = await ask('/v1/secret-references', { name: 'Late reference', ...fields });
       const secret_mappings = [{ target_field: 'key', secret_reference_id: id }];
-      await ask('/v1/virtual-keys', { name: 'Of a reference', slug: 'late', provider: 'openai', secret_mappings });
+      await ask('/v1/virtual-keys', { name: 'From a reference', slug: 'late', provider: 'openai', secret_mappings });
       const page = await logIn(tabs, address, adminKey);
       await page.route(/secret-references\?.*page_size=100/, async (route) => {
         await new Promise((resolve) => setTimeout(resolve, 1_000));
         await route.continue();
       });
       await page.goto(`${address}/providers?search=late`);
-      await page.getByRole('button', { name: 'Change Of a reference' }).click();
+      await page.getByRole('button', { name: 'Change From a reference' }).click();
       const field = page.getByLabel('Where the key is');
       await field.getByRole('option', { name: 'Late reference (HashiCorp Vault)' }).waitFor({ state: 'attached' });
       assert.equal(await field.inputValue(), id);

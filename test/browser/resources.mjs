@@ -208,7 +208,7 @@ export const resources = [
       await dialog.getByRole('button', { name: 'Save' }).click();
       await dialog.waitFor({ state: 'detached' });
       const { targets, clamp_output: clamp } = await ask('/v1/model-routes/full');
-      assert.deepEqual([targets[0], targets[1].weight, clamp], [kept, 7, true]);
+      assert.deepEqual([targets[0], targets[1].weight, clamp], [{ ...kept, timeout_ms: null }, 7, true]);
 
       await ask('/v1/api-keys', {
         name: 'Bound',
