@@ -97,6 +97,48 @@ describe('a batch under a usage limit', () => {
     expect((await create()).status).toBe(429);
   });
 
+  it('is simulated as it is decided, by its quantities and the prices of batches', async () => {
+    const call = { provider: 'openai-compatible', endpoint: 'batches', model: 'm' };
+    const simulated = async (lines: number, more: object = {}): Promise<unknown> => {
+      const estimate = { quantities: { input: lines * INPUT, output: lines * 100 } };
+      return jsonOf(await gateway.admin.post('/v1/policies/usage-limits/simulate', { ...call, estimate, ...more }));
+    };
+    const policy = await limit(900);
+    expect(await simulated(LINES)).toMatchObject({ decision: 'exceeded', policies: [{ policy_id: policy }] });
+    expect((await create()).status).toBe(412);
+    expect(await simulated(900)).toMatchObject({ decision: 'admitted' });
+    expect(await simulated(901, { provider: undefined, virtual_key: openai })).toMatchObject({ decision: 'exceeded' });
+    // What the caller says that it costs counts before prices.
+    const said = { cost: 0, quantities: { input: 1e9 } };
+    expect(await simulated(1, { estimate: said })).toMatchObject({ decision: 'admitted' });
+    // At the prices of other calls, which are twice as high.
+    await gateway.limit({ credit_limit: (900 * LINE_NANO) / NANO });
+    expect(await simulated(900)).toMatchObject({ decision: 'admitted' });
+    expect(await simulated(451, { endpoint: 'chat' })).toMatchObject({ decision: 'exceeded' });
+    expect(await simulated(450, { endpoint: 'chat' })).toMatchObject({ decision: 'admitted' });
+  });
+
+  it('whose model lacks a price of a unit is refused as its simulation says', async () => {
+    const price = { provider: 'openai-compatible', model: 'half-priced', unit: 'input', price: '0.001' };
+    await gateway.admin.create('/v1/prices', price);
+    const call = { provider: 'openai-compatible', endpoint: 'batches', model: 'half-priced' };
+    const decided = async (quantities: object): Promise<unknown> => {
+      const body = { ...call, estimate: { quantities } };
+      return Object(jsonOf(await gateway.admin.post('/v1/policies/usage-limits/simulate', body)));
+    };
+    const used = { input: 1, output: 1 };
+    const policy = await limit(1_000, { enforcement: 'monitor' });
+    expect(await decided(used)).toMatchObject({ decision: 'admitted', policies: [{ decision: 'price_unknown' }] });
+    const strict = await limit(1_000, { group_by: [{ key: 'organisation_id' }] });
+    expect(await decided(used)).toMatchObject({ decision: 'price_unknown' });
+    expect(await decided({ input: 1 })).toMatchObject({ decision: 'admitted' });
+    account.upload('file-1', [{ ...CALL, model: 'half-priced' }]);
+    expect(refusalOf(await create())).toMatchObject({ status: 412, code: 'price_unknown' });
+    for (const id of [policy, strict]) await gateway.admin.delete(`/v1/policies/usage-limits/${id}`);
+    await limit(1_000, { type: 'tokens', credit_limit: 1_000 });
+    expect(await decided(used)).toMatchObject({ decision: 'admitted' });
+  });
+
   it('that fits is reserved to the cent, and settled once by the lines of its output', async () => {
     const policy = await limit(LINES);
     const answer = await create();

@@ -1,5 +1,11 @@
-import type { NanoDollars } from '../common/money/units.js';
-import { costOf, dearestPrices, priceOf, pricesThatApply, rateOf } from '../usage/prices/cost.js';
+import {
+  believableCost,
+  dearestPrices,
+  figuresAt,
+  isWhollyPriced,
+  pricesThatApply,
+  rateOf,
+} from '../usage/prices/cost.js';
 import type { AppliedRate, Price, PriceMode } from '../usage/prices/price.types.js';
 import {
   type Counts,
@@ -21,8 +27,6 @@ import type { UpstreamAttempt } from '../upstream/upstream.types.js';
 /** More than any call uses, in any of the figures. What is beyond is not believed. */
 const HIGHEST_COUNT = Number(MAX_FIGURE);
 const HIGHEST_BOUND = Number(MAX_BOUND);
-
-const HIGHEST_COST = BigInt(HIGHEST_COUNT);
 
 export const NOTHING: UsageFigures = { costNano: 0n, quantities: NO_QUANTITIES };
 
@@ -69,27 +73,6 @@ export function costOfEstimate(estimate: UsageEstimate, prices: readonly Price[]
   const dearest = dearestPrices(counting, modes, quantities);
   const rate = rateOf(dearest, modeOf(dearest));
   return { prices: counting, isPriced, modes, rate, bound: figuresAt(quantities, dearest) };
-}
-
-/** Whether the prices make up the whole cost of a call. */
-export function isWhollyPriced(call: Pick<UsageEstimate, 'unit' | 'counts'>, prices: readonly Price[]): boolean {
-  return unpricedUnit(call, prices) === undefined;
-}
-
-/**
- * The unit that needs a price next; undefined where none does. A call that is billed by token needs one for each unit that it can
- * use, unless its model is sold by the request alone. Other calls need any price, since they are billed by one unit.
- */
-export function unpricedUnit(
-  { unit, counts }: Pick<UsageEstimate, 'unit' | 'counts'>,
-  prices: readonly Price[],
-): QuantityUnit | undefined {
-  // A higher tier alone would leave smaller calls free.
-  const base = prices.filter(({ mode, minInputTokens }) => mode === MODE && minInputTokens === 0);
-  if (base.length === 0) return unit;
-  if (!isTokenUnit(unit) || base.every((price) => price.unit === 'request')) return undefined;
-  const lacksPrice = (used: QuantityUnit): boolean => counts[used] !== undefined && priceOf(used, base) === undefined;
-  return lacksPrice(unit) ? unit : QUANTITY_UNITS.find(lacksPrice);
 }
 
 /** The most output with which a call fits, which fits with none. @param fits for what it would use */
@@ -174,17 +157,6 @@ export function boundOf(quantities: Quantities, { prices, modes }: CallCost): Us
 /** The rate of an attempt that costs nothing. */
 export function rateOfNothing(prices: readonly Price[]): AppliedRate {
   return rateOf(pricesThatApply(prices, MODE, NO_QUANTITIES), MODE);
-}
-
-/** A call is one request where requests have a price. @param calls that make up the quantities */
-export function figuresAt(quantities: Quantities, prices: readonly Price[], calls = 1): UsageFigures {
-  let all = quantities;
-  for (const { unit } of prices) if (unit === 'request') all = { ...quantities, request: BigInt(calls) };
-  return { costNano: believableCost(costOf(all, prices)), quantities: all };
-}
-
-function believableCost(cost: NanoDollars): NanoDollars {
-  return cost > HIGHEST_COST ? HIGHEST_COST : cost;
 }
 
 export function quantitiesOf(counts: Counts): Quantities {

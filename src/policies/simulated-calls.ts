@@ -17,6 +17,8 @@ export interface SimulatedCall {
   readonly facts: PolicyAttributes;
   /** Whether such a call is counted against usage limits. */
   readonly isMetered: boolean;
+  /** That of the call, or the only one of its virtual key. */
+  readonly provider: string | undefined;
 }
 
 /** Reads what is said about a call that is simulated. */
@@ -36,7 +38,8 @@ export class SimulatedCalls {
   async read(principal: Principal, dto: SimulateUsageDto): Promise<SimulatedCall> {
     const providers = await this.providersOf(principal, dto);
     const facts = await this.factsOf(principal, dto);
-    return { facts, isMetered: this.isMetered(facts, providers) };
+    const provider = facts.provider ?? (providers?.length === 1 ? providers[0] : undefined);
+    return { facts, provider, isMetered: this.isMetered(facts, providers) };
   }
 
   /** Checks the names, and returns the providers of the virtual key; undefined: the call names none. */

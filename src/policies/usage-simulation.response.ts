@@ -1,9 +1,9 @@
 import { ApiProperty } from '@nestjs/swagger';
 
-export const DECISIONS = ['admitted', 'exceeded', 'contended', 'not_metered'] as const;
+export const DECISIONS = ['admitted', 'exceeded', 'contended', 'not_metered', 'price_unknown'] as const;
 /**
  * `contended`: the call would fit without other calls in flight. `not_metered`: such calls are not counted; one that starts work
- * (a vector store, the run of a grader) is refused where the limit is used up.
+ * (a vector store, the run of a grader) is refused where the limit is used up. `price_unknown`: a unit of the estimate has no price.
  */
 export type Decision = (typeof DECISIONS)[number];
 

@@ -4,6 +4,7 @@ import { invalidField } from '../common/errors/gateway.error.js';
 import type { UsageUnit } from '../common/money/units.js';
 import { Clock } from '../common/time/clock.js';
 import { toUnixSeconds } from '../common/time/unix-time.js';
+import { EstimatedCosts } from '../usage/prices/estimated-costs.js';
 import { fromQuantitiesJson, tokensOf } from '../usage/units.js';
 import type { UsageBucket } from '../usage/usage-bucket.entity.js';
 import { UsageBucketStore } from '../usage/usage-bucket.store.js';
@@ -16,7 +17,10 @@ import { PolicyStore } from './policy.store.js';
 import { SimulatedCalls } from './simulated-calls.js';
 import type { Decision, SimulatedPolicyResponse, UsageSimulationResponse } from './usage-simulation.response.js';
 
-type Estimate = Readonly<Record<UsageUnit, bigint>>;
+/** The cost is undefined where a unit has no price. */
+type Estimate = Readonly<Record<UsageUnit, bigint | undefined>>;
+
+const NOT_METERED = 'not_metered';
 
 /** Computes what the policies would decide for a call, and changes nothing. */
 @Injectable()
@@ -25,13 +29,16 @@ export class UsageSimulator {
     private readonly store: PolicyStore,
     private readonly buckets: UsageBucketStore,
     private readonly calls: SimulatedCalls,
+    private readonly costs: EstimatedCosts,
     private readonly clock: Clock,
   ) {}
 
   /** @throws GatewayError `validation_failed`, `not_found` for what the caller names and cannot see */
   async simulate(principal: Principal, dto: SimulateUsageDto): Promise<UsageSimulationResponse> {
-    const estimate = readEstimate(dto.estimate ?? {});
-    const { facts, isMetered } = await this.calls.read(principal, dto);
+    const stated = readEstimate(dto.estimate ?? {});
+    const { facts, provider, isMetered } = await this.calls.read(principal, dto);
+    const cost = await this.priced(principal, dto, provider, facts.endpoint);
+    const estimate = isMetered ? { ...stated, ...cost } : NOT_METERED;
     const policies = readableMatches(compilePolicies(await this.store.active(principal.organisationId)), facts);
     const now = this.clock.now();
     const hits = policies.map((policy) => ({ policy, charge: chargeOf(policy, facts, now) }));
@@ -39,12 +46,23 @@ export class UsageSimulator {
       principal.organisationId,
       hits.map(({ charge }) => charge),
     );
-    const answers = hits.map(({ policy, charge }) =>
-      judge(policy, charge, bucketOfCharge(buckets, charge), isMetered ? estimate : undefined),
-    );
+    const answers = hits.map(({ policy, charge }) => judge(policy, charge, bucketOfCharge(buckets, charge), estimate));
     // Every policy decides. A caller of one workspace sees only its own policies, as with GET.
     const shown = answers.filter((_, index) => isReadable(principal, hits[index]?.policy));
     return { object: 'usage-simulation', decision: overall(answers, isMetered), policies: shown };
+  }
+
+  /** What the quantities cost, where the caller does not say it. */
+  private async priced(
+    { organisationId }: Principal,
+    { model, estimate }: SimulateUsageDto,
+    provider: string | undefined,
+    endpoint: string | undefined,
+  ): Promise<Partial<Estimate>> {
+    if (estimate?.quantities === undefined || estimate.cost !== undefined) return {};
+    if (provider === undefined || model === undefined) return {};
+    const quantities = fromQuantitiesJson(estimate.quantities);
+    return { cost: await this.costs.costOf({ organisationId, provider, model, endpoint, quantities }) };
   }
 }
 
@@ -74,8 +92,7 @@ function judge(
   policy: CompiledPolicy,
   { valueKey, limit, unit, resetsAt }: Charge,
   bucket: UsageBucket | undefined,
-  /** undefined: the call is not metered. */
-  estimate: Estimate | undefined,
+  estimate: Estimate | typeof NOT_METERED,
 ): SimulatedPolicyResponse {
   const used = BigInt(bucket?.used ?? 0);
   const reserved = BigInt(bucket?.reserved ?? 0);
@@ -91,7 +108,7 @@ function judge(
     reserved: fromUnits(unit, reserved),
     headroom: fromUnits(unit, left > 0n ? left : 0n),
     next_reset_at: toUnixSeconds(resetsAt ?? null),
-    decision: decide(used, reserved, estimate?.[unit], limit),
+    decision: decide(used, reserved, estimate === NOT_METERED ? estimate : estimate[unit], limit),
   };
 }
 
@@ -99,8 +116,14 @@ function judge(
  * Decides as the usage store does: a call without usage is admitted even if the limit is exceeded. Of calls that are not metered,
  * those that start work are refused under a limit that is used up.
  */
-function decide(used: bigint, reserved: bigint, amount: bigint | undefined, limit: bigint): Decision {
-  if (amount === undefined) return used >= limit ? 'exceeded' : 'not_metered';
+function decide(
+  used: bigint,
+  reserved: bigint,
+  amount: Estimate[UsageUnit] | typeof NOT_METERED,
+  limit: bigint,
+): Decision {
+  if (amount === NOT_METERED) return used >= limit ? 'exceeded' : NOT_METERED;
+  if (amount === undefined) return 'price_unknown';
   if (amount === 0n) return 'admitted';
   if (used + amount > limit) return 'exceeded';
   return used + reserved + amount > limit ? 'contended' : 'admitted';
@@ -108,6 +131,8 @@ function decide(used: bigint, reserved: bigint, amount: bigint | undefined, limi
 
 function overall(answers: readonly SimulatedPolicyResponse[], isMetered: boolean): Decision {
   const decisions = answers.filter(({ enforcement }) => enforcement === 'strict').map(({ decision }) => decision);
+  // Prices are looked up before anything is reserved.
+  if (decisions.includes('price_unknown')) return 'price_unknown';
   if (decisions.includes('exceeded')) return 'exceeded';
   if (!isMetered) return 'not_metered';
   return decisions.includes('contended') ? 'contended' : 'admitted';

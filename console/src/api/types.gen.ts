@@ -2280,7 +2280,7 @@ export type UsageSimulation = {
     /**
      * The decision of all policies, including those that are not shown.
      */
-    decision: 'admitted' | 'exceeded' | 'contended' | 'not_metered';
+    decision: 'admitted' | 'exceeded' | 'contended' | 'not_metered' | 'price_unknown';
     object: 'usage-simulation';
     /**
      * The policies that apply to the call and that the caller can read. A caller of one workspace sees those of its
@@ -2309,7 +2309,7 @@ export type SimulatedPolicy = {
     /**
      * The decision of the policy. A monitoring policy never refuses a call.
      */
-    decision: 'admitted' | 'exceeded' | 'contended' | 'not_metered';
+    decision: 'admitted' | 'exceeded' | 'contended' | 'not_metered' | 'price_unknown';
     /**
      * The id of the usage limit.
      */
@@ -2392,11 +2392,12 @@ export type SimulateUsageRequest = {
 
 export type UsageEstimate = {
     /**
-     * US dollars.
+     * US dollars. Without it, `quantities` are priced where the call names its provider (or virtual key) and its model.
      */
     cost?: number;
     /**
-     * Instead of `tokens`: the quantity of each unit. Limits in tokens count their sum.
+     * Instead of `tokens`: the quantity of each unit. Limits in tokens count their sum; limits in US dollars what they cost by the
+     * price book, at the prices of batches for the endpoint `batches`. `request` is the number of calls, one by default.
      */
     quantities?: {
         [key: string]: number;

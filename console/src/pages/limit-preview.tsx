@@ -97,6 +97,7 @@ const DECISIONS: Readonly<Record<UsageSimulation['decision'], readonly [Tone, st
   not_metered: ['plain', 'is not counted'],
   contended: ['warn', 'waits for calls in flight'],
   exceeded: ['bad', 'is refused'],
+  price_unknown: ['bad', 'is refused without a price'],
 };
 
 function Present({ draft: { condition, value } }: { readonly draft: LimitDraft }) {

@@ -22,11 +22,12 @@ import { MeteredJobs } from '../../gateway/deferred/metered-jobs.js';
 import type { ProviderContext } from '../../gateway/provider-context.decorator.js';
 import { usedIds } from '../../gateway/relay/object-ids.js';
 import { OfferedEndpoints } from '../../upstream/providers/offered-endpoints.js';
+import { BATCHES, modeOfEndpoint } from '../../usage/prices/price.types.js';
 import { BATCH_PROVIDERS } from '../batch-providers.js';
 import { BatchPlan } from './batch-plan.js';
 import { BatchUsage, completedIn, madeNoCall, usageOfBatch } from './batch-usage.js';
 
-export const ENDPOINT = 'batches';
+export const ENDPOINT = BATCHES;
 export const FILE = 'input_file_id';
 /** The caller waits for it. */
 export const MAX_PLAN_MS = 60_000;
@@ -48,7 +49,7 @@ export class BatchMeter implements DeferredMeter {
   readonly endpoint = ENDPOINT;
   readonly operations = ['batches.create'];
   readonly kind = 'batch';
-  readonly mode = 'batch';
+  readonly mode = modeOfEndpoint(ENDPOINT);
   readonly #jobs: MeteredJobs;
 
   constructor(

@@ -19,6 +19,7 @@ import { regionOfModel } from '../../upstream/providers/bedrock/job-fields.js';
 import { jobOf, readJob } from '../../upstream/providers/bedrock/jobs.js';
 import { readableS3File, s3Address, toFileId } from '../../upstream/providers/bedrock/s3-file.js';
 import { OfferedEndpoints } from '../../upstream/providers/offered-endpoints.js';
+import { modeOfEndpoint } from '../../usage/prices/price.types.js';
 import { INVOCATION_JOB } from '../providers/bedrock-batch.js';
 import { toInvocationJob } from '../providers/bedrock-batch-request.js';
 import { bedrockBatches } from '../providers/bedrock-batches.js';
@@ -38,7 +39,7 @@ export class BedrockBatchMeter implements DeferredMeter {
   readonly endpoint = ENDPOINT;
   readonly operations = ['batches.create'];
   readonly kind = 'batch';
-  readonly mode = 'batch';
+  readonly mode = modeOfEndpoint(ENDPOINT);
   readonly #jobs: MappedJobs;
 
   constructor(

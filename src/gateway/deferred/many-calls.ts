@@ -1,4 +1,4 @@
-import { pricesThatApply, dearestPrices, rateOf } from '../../usage/prices/cost.js';
+import { dearestPrices, figuresAt, isWhollyPriced, pricesThatApply, rateOf } from '../../usage/prices/cost.js';
 import type { AppliedRate, Price, PriceMode } from '../../usage/prices/price.types.js';
 import {
   addQuantities,
@@ -12,7 +12,7 @@ import {
   type QuantityUnit,
 } from '../../usage/units.js';
 import type { UsageFigures } from '../../usage/usage-store.types.js';
-import { believableCount, boundsOf, figuresAt, isWhollyPriced, quantitiesOf } from '../call-cost.js';
+import { believableCount, boundsOf, quantitiesOf } from '../call-cost.js';
 
 /** Calls that are made later, all in one mode. */
 export interface ManyCalls {

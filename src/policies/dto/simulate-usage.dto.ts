@@ -8,7 +8,7 @@ import { IsQuantities } from './is-quantities.decorator.js';
 import { MAX_AMOUNT } from './usage-limit.dto.js';
 
 export class UsageEstimateDto {
-  /** US dollars. */
+  /** US dollars. Without it, `quantities` are priced where the call names its provider (or virtual key) and its model. */
   @Optional()
   @ApiProperty({ format: 'double' })
   @IsNumber()
@@ -23,7 +23,10 @@ export class UsageEstimateDto {
   @Max(MAX_AMOUNT)
   readonly tokens?: number;
 
-  /** Instead of `tokens`: the quantity of each unit. Limits in tokens count their sum. */
+  /**
+   * Instead of `tokens`: the quantity of each unit. Limits in tokens count their sum; limits in US dollars what they cost by the
+   * price book, at the prices of batches for the endpoint `batches`. `request` is the number of calls, one by default.
+   */
   @Optional()
   @ApiProperty({
     type: 'object',

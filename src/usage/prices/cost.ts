@@ -1,5 +1,14 @@
 import type { NanoDollars } from '../../common/money/units.js';
-import { inputTokensOf, QUANTITY_UNITS, type Quantities, type QuantityUnit } from '../units.js';
+import {
+  type Counts,
+  inputTokensOf,
+  isTokenUnit,
+  MAX_FIGURE,
+  QUANTITY_UNITS,
+  type Quantities,
+  type QuantityUnit,
+} from '../units.js';
+import type { UsageFigures } from '../usage-store.types.js';
 import { type AppliedRate, NO_RATE, type Price, type PriceMode } from './price.types.js';
 
 const ATTO_PER_NANO = 1_000_000_000n;
@@ -26,6 +35,42 @@ export function costOf(quantities: Quantities, prices: readonly Price[]): NanoDo
     if (quantity !== undefined) atto += quantity * (priceOf(unit, prices)?.price ?? 0n);
   }
   return (atto + ATTO_PER_NANO / 2n) / ATTO_PER_NANO;
+}
+
+/** A call is one request where requests have a price. @param calls that make up the quantities */
+export function figuresAt(quantities: Quantities, prices: readonly Price[], calls = 1): UsageFigures {
+  let all = quantities;
+  for (const { unit } of prices) if (unit === 'request') all = { ...quantities, request: BigInt(calls) };
+  return { costNano: believableCost(costOf(all, prices)), quantities: all };
+}
+
+export function believableCost(cost: NanoDollars): NanoDollars {
+  return cost > MAX_FIGURE ? MAX_FIGURE : cost;
+}
+
+/** What a call may use, as far as its prices go. */
+export interface BilledCall {
+  /** What the provider bills by. */
+  readonly unit: QuantityUnit;
+  readonly counts: Counts;
+}
+
+/** Whether the prices make up the whole cost of a call. */
+export function isWhollyPriced(call: BilledCall, prices: readonly Price[]): boolean {
+  return unpricedUnit(call, prices) === undefined;
+}
+
+/**
+ * The unit that needs a price next; undefined where none does. A call that is billed by token needs one for each unit that it can
+ * use, unless its model is sold by the request alone. Other calls need any price, since they are billed by one unit.
+ */
+export function unpricedUnit({ unit, counts }: BilledCall, prices: readonly Price[]): QuantityUnit | undefined {
+  // A higher tier alone would leave smaller calls free.
+  const base = prices.filter(({ mode, minInputTokens }) => mode === 'standard' && minInputTokens === 0);
+  if (base.length === 0) return unit;
+  if (!isTokenUnit(unit) || base.every((price) => price.unit === 'request')) return undefined;
+  const lacksPrice = (used: QuantityUnit): boolean => counts[used] !== undefined && priceOf(used, base) === undefined;
+  return lacksPrice(unit) ? unit : QUANTITY_UNITS.find(lacksPrice);
 }
 
 /** The unit's own price, or the one that it falls back to. */

@@ -56,6 +56,14 @@ export interface BundledPrice extends Price {
 export const PRICE_MODES = ['standard', 'batch', 'flex', 'priority', 'fast', 'ultrafast'] as const;
 export type PriceMode = (typeof PRICE_MODES)[number];
 
+/** The endpoint whose calls are served later, at lower prices. */
+export const BATCHES = 'batches';
+
+/** In which the calls of an endpoint are served that name no mode. */
+export function modeOfEndpoint(endpoint: string | undefined): PriceMode {
+  return endpoint === BATCHES ? 'batch' : 'standard';
+}
+
 /** The prices by which a cost was computed. */
 export interface AppliedRate {
   readonly mode: PriceMode;

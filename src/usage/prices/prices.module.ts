@@ -3,6 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { AuditModule } from '../../audit/audit.module.js';
 import { ModelCatalogueController } from '../models/model-catalogue.controller.js';
 import { ModelCatalogueService } from '../models/model-catalogue.service.js';
+import { EstimatedCosts } from './estimated-costs.js';
 import { PriceCatalogue } from './price-catalogue.js';
 import { PriceRow } from './price.entity.js';
 import { PriceStore } from './price.store.js';
@@ -12,7 +13,7 @@ import { PricesService } from './prices.service.js';
 @Module({
   imports: [TypeOrmModule.forFeature([PriceRow]), AuditModule],
   controllers: [PricesController, ModelCatalogueController],
-  providers: [PriceStore, PriceCatalogue, PricesService, ModelCatalogueService],
-  exports: [PriceCatalogue],
+  providers: [PriceStore, PriceCatalogue, EstimatedCosts, PricesService, ModelCatalogueService],
+  exports: [PriceCatalogue, EstimatedCosts],
 })
 export class PricesModule {}

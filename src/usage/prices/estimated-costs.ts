@@ -1,0 +1,62 @@
+import { Injectable } from '@nestjs/common';
+import type { NanoDollars } from '../../common/money/units.js';
+import { Clock } from '../../common/time/clock.js';
+import { AppConfig } from '../../config/environment.js';
+import {
+  inputTokensOf,
+  isTokenUnit,
+  QUANTITY_UNITS,
+  type Quantities,
+  type QuantityUnit,
+  toQuantitiesJson,
+} from '../units.js';
+import { dearestPrices, figuresAt, isWhollyPriced } from './cost.js';
+import { PriceCatalogue } from './price-catalogue.js';
+import { modeOfEndpoint } from './price.types.js';
+
+/** Calls whose quantities are known before they are made. */
+export interface PlannedUse {
+  readonly organisationId: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly endpoint: string | undefined;
+  /** `request` is the number of calls; one by default. */
+  readonly quantities: Quantities;
+}
+
+/** Units that calls may use within the bound of their input and output, without naming them: a reservation counts their prices. */
+const MAY_USE: readonly QuantityUnit[] = ['cache_write_5m', 'input_audio', 'output_audio', 'output_image'];
+
+/** What calls cost at most by the price book. */
+@Injectable()
+export class EstimatedCosts {
+  constructor(
+    private readonly catalogue: PriceCatalogue,
+    private readonly config: AppConfig,
+    private readonly clock: Clock,
+  ) {}
+
+  /** undefined: a unit has no price, so limits on costs refuse such calls. */
+  async costOf(use: PlannedUse): Promise<NanoDollars | undefined> {
+    const { organisationId, provider, model, endpoint, quantities } = use;
+    const named = QUANTITY_UNITS.filter((unit) => quantities[unit] !== undefined);
+    if (named.length === 0) return 0n;
+    const units = QUANTITY_UNITS.filter(
+      (unit) => unit === 'request' || named.includes(unit) || (named.some(isTokenUnit) && MAY_USE.includes(unit)),
+    );
+    const prices = await this.catalogue.pricesFor(organisationId, provider, model, this.clock.now(), units);
+    if (!isWhollyPriced({ unit: billedUnit(named), counts: toQuantitiesJson(quantities) }, prices)) {
+      return this.config.USAGE_UNPRICED === 'allow' ? 0n : undefined;
+    }
+    const calls = quantities.request === undefined || quantities.request === 0n ? 1n : quantities.request;
+    // Each call counts in the tier that its own input reaches: here, that of all calls alike.
+    const one = { input: (inputTokensOf(quantities) + calls - 1n) / calls };
+    const dearest = dearestPrices(prices, [modeOfEndpoint(endpoint)], one);
+    return figuresAt(quantities, dearest, Number(calls)).costNano;
+  }
+}
+
+/** Tokens before others: a call that is billed by token may be billed by other units besides. */
+function billedUnit(named: readonly QuantityUnit[]): QuantityUnit {
+  return named.find(isTokenUnit) ?? named.find((unit) => unit !== 'request') ?? 'request';
+}
