@@ -164,7 +164,12 @@ describe('the overview', () => {
     await log(today, { mcpServer: 'mended', status: 502, errorCode: 'upstream_failed' });
     await log(today + 1, { mcpServer: 'mended', status: 200 });
     await log(today, { mcpServer: 'broken', status: 200 });
-    await log(today + 1_000, { mcpServer: 'broken', status: 504, errorCode: 'upstream_timeout' });
+    await log(today + 1_000, {
+      mcpServer: 'broken',
+      status: 504,
+      errorCode: 'upstream_timeout',
+      outcome: 'gateway_error',
+    });
     expect(await attention(admin, 'model_without_price')).toMatchObject([{ id: null, name: 'new-model', detail: '2' }]);
     const { client: reader } = await admin.createKey({ scopes: ['usage.read'] });
     expect(await attention(reader, 'model_without_price')).toEqual([]);
@@ -179,6 +184,30 @@ describe('the overview', () => {
         at: today / 1_000 + 1,
       },
     ]);
+  });
+
+  it('goes by the last call that says something of a server', async () => {
+    const FAILED = { status: 502, errorCode: 'provider_failed', outcome: 'gateway_error' } as const;
+    const other = await addTenant(gateway, 'of other servers');
+    await log(today, { mcpServer: 'behind-refusals', ...FAILED });
+    const refused = { mcpServer: 'behind-refusals', outcome: 'gateway_error' } as const;
+    await log(today + 1_000, { ...refused, status: 403, errorCode: 'permission_denied' });
+    await log(today + 2_000, { ...refused, status: 499, outcome: 'cancelled' });
+    await log(today, {
+      mcpServer: 'stream-of-old-token',
+      status: 200,
+      errorCode: 'token_invalid',
+      outcome: 'gateway_error',
+    });
+    await log(today, { mcpServer: 'cut-off', ...FAILED, status: 200 });
+    await log(today, { mcpServer: 'refuses-arguments', status: 400, outcome: 'rpc_error' });
+    await log(today, { mcpServer: 'of-others', ...FAILED }, other.organisationId);
+    const found = await attention(admin, 'server_failing');
+    const names = found.map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(['behind-refusals', 'cut-off']));
+    for (const name of ['stream-of-old-token', 'refuses-arguments', 'of-others']) expect(names).not.toContain(name);
+    const { client: reader } = await admin.createKey({ scopes: ['usage.read'] });
+    expect(await attention(reader, 'server_failing')).toEqual([]);
   });
 
   it('names models whose calls were recorded without a price, until they have one', async () => {

@@ -23,6 +23,7 @@ const CLOUD_A = {
 
 /** What the gateway writes itself: an update may have it, with any value. */
 const REPORTED = new Set([
+  'last_call',
   'last_error',
   'last_resolved_at',
   'last_used_at',

@@ -15,6 +15,7 @@ import { McpCallLog } from './calls/mcp-call-log.js';
 import { McpCall } from './calls/mcp-call.entity.js';
 import { McpCallHistory } from './calls/mcp-call.history.js';
 import { McpCallsController } from './calls/mcp-calls.controller.js';
+import { McpLastCalls } from './calls/mcp-last-calls.js';
 import { McpCallRecorder } from './calls/mcp-call.recorder.js';
 import { McpCallRetention } from './calls/mcp-call.retention.js';
 import { McpCallStore } from './calls/mcp-call.store.js';
@@ -88,6 +89,7 @@ import { McpServersService } from './servers/mcp-servers.service.js';
     McpToolNotices,
     McpServersService,
     McpCallHistory,
+    McpLastCalls,
     McpCallLog,
     McpCallRecorder,
     McpCallRetention,

@@ -1,5 +1,6 @@
 import type { Principal, Tenant } from '../access/principal.js';
 import type { Scope } from '../access/scopes.js';
+import { ERROR_CODES } from '../common/errors/error-codes.js';
 import type { AttentionKind, OverviewAttentionResponse } from './overview.response.js';
 
 /** Of each kind. */
@@ -78,16 +79,23 @@ const RECENT = `
   WHERE ${OWN('l')} AND l.created_at > $3::timestamptz - interval '1 day'
   ORDER BY l.created_at DESC, l.id DESC LIMIT ${RECENT_CALLS}`;
 
+/** Errors that say nothing of a server: the gateway refused the caller, or ended its stream. For SQL. */
+const REFUSALS = Object.entries(ERROR_CODES)
+  .filter(([, { status, source }]) => status < 500 && source === 'gateway')
+  .map(([code]) => `'${code}'`)
+  .join(', ');
+
 const SERVERS: Source = {
   scope: 'logs.list',
   sql: `
     SELECT 'server_failing' AS kind, NULL::uuid AS id, last.mcp_server AS name, last.error_code AS detail, ${NO_LIMIT},
       last.created_at AS at
     FROM (
-      SELECT DISTINCT ON (mcp_server) mcp_server, status, error_code, created_at FROM (${RECENT}) AS recent
-      WHERE mcp_server IS NOT NULL ORDER BY mcp_server, created_at DESC, id DESC
+      SELECT DISTINCT ON (mcp_server) mcp_server, status, error_code, outcome, created_at FROM (${RECENT}) AS recent
+      WHERE mcp_server IS NOT NULL AND outcome <> 'cancelled' AND (error_code IS NULL OR error_code NOT IN (${REFUSALS}))
+      ORDER BY mcp_server, created_at DESC, id DESC
     ) AS last
-    WHERE last.status >= 500
+    WHERE last.status >= 500 OR last.outcome = 'gateway_error'
     ORDER BY last.created_at DESC, name LIMIT ${MOST}`,
 };
 

@@ -60,9 +60,10 @@ export type AttentionKind = (typeof ATTENTION_KINDS)[number];
 export class OverviewAttentionResponse {
   /**
    * `group_exhausted`: a group has used up its limit. `limit_near`: a group has used 80 % or more. `reference_failing`: the last
-   * read of a secret reference failed. `server_failing`: the last call of an MCP server got no answer. `model_without_price`:
-   * calls were refused because there is no price. `model_not_charged`: calls were recorded as costing nothing because there is no
-   * price. `key_expiring`: an API key ends within seven days.
+   * read of a secret reference failed. `server_failing`: the last call of an MCP server got no usable answer, or a 5xx; calls that
+   * the gateway refused, and that clients gave up, do not count. `model_without_price`: calls were refused because there is no
+   * price. `model_not_charged`: calls were recorded as costing nothing because there is no price. `key_expiring`: an API key ends
+   * within seven days.
    */
   readonly kind: AttentionKind;
   /** The id of the usage limit, secret reference or API key; null for servers and models. */

@@ -169,7 +169,17 @@ export const features = [
       await page.getByRole('button', { name: 'Save and test' }).click();
       await page.getByText(/^The test failed: \S/).waitFor();
       await page.getByRole('button', { name: 'Done' }).click();
+      const row = page.getByRole('row', { name: /\/preview\/mcp/ });
+      await row.getByText('no call yet').waitFor();
+      const called = await fetch(new URL('/preview/mcp', address), {
+        method: 'POST',
+        headers: { 'x-gateway-api-key': adminKey, 'content-type': 'application/json' },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }),
+      });
+      assert.equal(called.status, 502);
+      await row.getByText(/^failed .*: cannot be reached$/).waitFor();
       await page.getByRole('link', { name: 'Preview', exact: true }).click();
+      await page.getByText(/^failed .*: cannot be reached$/).waitFor();
       await page.getByRole('button', { name: 'Preview' }).click();
       await page.getByText('names the user.').waitFor();
       const received = await page.locator('main dl').last().innerText();

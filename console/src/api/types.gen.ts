@@ -757,6 +757,29 @@ export type UpdateMcpServerRequest = {
      * The value that was read. It cannot be changed.
      */
     mcp_url?: string;
+    /**
+     * The value that was read. It cannot be changed.
+     */
+    last_call?: McpLastCall | null;
+};
+
+export type McpLastCall = {
+    /**
+     * How it ended, as in the log of calls.
+     */
+    outcome: 'ok' | 'tool_error' | 'rpc_error' | 'gateway_error' | 'unknown';
+    /**
+     * When it was over, in Unix seconds.
+     */
+    at: number;
+    /**
+     * Status that the client received; 499 when it disconnected first.
+     */
+    status: number;
+    /**
+     * Code of the gateway's own error.
+     */
+    error_code: string | null;
 };
 
 export type McpTimeouts = {
@@ -945,6 +968,11 @@ export type McpServer = {
      * Which of the client's headers reach the server; null: the default ones.
      */
     forward_headers: ForwardHeaders | null;
+    /**
+     * How the last call ended. null: there was none in the calls that are kept, or the caller lacks the scope `mcp_servers.read`,
+     * with which calls are listed.
+     */
+    last_call: McpLastCall | null;
     id: string;
     slug: string;
     object: 'mcp-server';
@@ -1112,9 +1140,10 @@ export type OverviewAttention = {
     enforcement: 'strict' | 'monitor' | null;
     /**
      * `group_exhausted`: a group has used up its limit. `limit_near`: a group has used 80 % or more. `reference_failing`: the last
-     * read of a secret reference failed. `server_failing`: the last call of an MCP server got no answer. `model_without_price`:
-     * calls were refused because there is no price. `model_not_charged`: calls were recorded as costing nothing because there is no
-     * price. `key_expiring`: an API key ends within seven days.
+     * read of a secret reference failed. `server_failing`: the last call of an MCP server got no usable answer, or a 5xx; calls that
+     * the gateway refused, and that clients gave up, do not count. `model_without_price`: calls were refused because there is no
+     * price. `model_not_charged`: calls were recorded as costing nothing because there is no price. `key_expiring`: an API key ends
+     * within seven days.
      */
     kind: 'group_exhausted' | 'limit_near' | 'reference_failing' | 'server_failing' | 'model_without_price' | 'model_not_charged' | 'key_expiring';
     /**

@@ -4,6 +4,7 @@ import { Badge, type Tone } from '../components/ui/badge';
 import { Card } from '../components/ui/card';
 import { useTicking } from '../components/when';
 import { dollars, fromNow, percent } from '../lib/format';
+import { reasonInWords } from '../lib/last-call';
 import { groupInWords } from '../lib/limit-words';
 import { useNames } from '../lib/names';
 
@@ -41,7 +42,8 @@ const KINDS: Readonly<Record<OverviewAttention['kind'], Kind>> = {
     title: 'MCP server fails',
     tone: 'bad',
     to: '/mcp',
-    about: ({ detail, at }) => `${detail ?? 'no answer'}, last call ${fromNow(at)}`,
+    about: ({ detail, at }) =>
+      `${detail === null ? 'answered with an error' : reasonInWords(detail)}, last call ${fromNow(at)}`,
   },
   model_without_price: {
     title: 'Model without a price',

@@ -4,6 +4,7 @@ import { Pencil, Trash2 } from 'lucide-react';
 import { useState } from 'react';
 import { listMcpServerCallsOptions, retrieveMcpServerOptions } from '../api/@tanstack/react-query.gen';
 import type { McpCall, McpServer } from '../api/types.gen';
+import { LastCall } from '../components/last-call';
 import { Page, SearchBox } from '../components/page';
 import { ErrorNote, Loading } from '../components/states';
 import { ListChoice } from '../components/list-tools';
@@ -31,7 +32,7 @@ const CHOICES = {
 /** One MCP server: its tools, and what was called. */
 export function McpServerPage() {
   const { ref = '' } = useParams({ strict: false });
-  const server = useQuery(retrieveMcpServerOptions({ path: { ref } }));
+  const server = useQuery({ ...retrieveMcpServerOptions({ path: { ref } }), refetchInterval: REFRESH_MS });
   if (server.isPending) return <Loading />;
   if (server.isLoadingError) {
     return (
@@ -44,7 +45,12 @@ export function McpServerPage() {
   return (
     <Page
       title={name}
-      intro={<span className="font-mono text-xs wrap-anywhere">{url}</span>}
+      intro={
+        <>
+          <span className="block font-mono text-xs wrap-anywhere">{url}</span>
+          Last call: <LastCall server={server.data} />
+        </>
+      }
       actions={<Actions server={server.data} />}
     >
       <McpTools serverId={ref} />

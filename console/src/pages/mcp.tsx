@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { listMcpServersOptions } from '../api/@tanstack/react-query.gen';
 import { testMcpServer } from '../api/sdk.gen';
 import type { McpServer } from '../api/types.gen';
+import { LastCall } from '../components/last-call';
 import { Page, SearchBox } from '../components/page';
 import { type Column, Table } from '../components/table';
 import { Badge } from '../components/ui/badge';
@@ -15,12 +16,15 @@ import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
 import { McpServerForm } from './mcp-server-form';
 
+const REFRESH_MS = 5_000;
+
 export function McpPage() {
   const { may } = useLogin();
   const list = useListSearch();
   const [isCreating, setCreating] = useState(false);
   const servers = useQuery({
     ...listMcpServersOptions({ query: list.paging }),
+    refetchInterval: REFRESH_MS,
     placeholderData: (previous) => previous,
   });
   return (
@@ -54,7 +58,7 @@ export function McpPage() {
   );
 }
 
-function columns(mayTest: boolean): readonly Column<McpServer>[] {
+function columns(mayRead: boolean): readonly Column<McpServer>[] {
   return [
     {
       title: 'Server',
@@ -79,7 +83,8 @@ function columns(mayTest: boolean): readonly Column<McpServer>[] {
         forwarding?.method ?? <span className="text-muted">none</span>,
     },
     { title: 'State', cell: ({ enabled }) => (enabled ? <Badge tone="good">enabled</Badge> : <Badge>off</Badge>) },
-    { title: 'Test', cell: (server) => (mayTest ? <Test server={server} /> : null) },
+    ...(mayRead ? [{ title: 'Last call', cell: (server: McpServer) => <LastCall server={server} /> }] : []),
+    { title: 'Test', cell: (server) => (mayRead ? <Test server={server} /> : null) },
   ];
 }
 

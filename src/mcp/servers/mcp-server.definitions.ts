@@ -21,7 +21,7 @@ import {
 import { audienceDigest } from './mcp-server.audience.js';
 import type { McpServer } from './mcp-server.entity.js';
 import { destinationOf, MCP_SERVER_CONFIG, toFields, withoutSecret, withSecret } from './mcp-server.fields.js';
-import { type McpServerResponse, toMcpServerResponse } from './mcp-server.response.js';
+import { type StoredMcpServerResponse, toMcpServerResponse } from './mcp-server.response.js';
 import {
   assertSecretsReplaced,
   changedSettings,
@@ -126,7 +126,7 @@ export class McpServerDefinitions {
   }
 
   /** @param show what a response has in place of a secret */
-  toResponse(row: McpServer, show = mask): McpServerResponse {
+  toResponse(row: McpServer, show = mask): StoredMcpServerResponse {
     // A secret that does not decrypt must not hide its server, nor the whole list.
     const secrets = decryptOr(() => this.openSecrets(row), UNREADABLE).value;
     const { jwtValidation } = row;

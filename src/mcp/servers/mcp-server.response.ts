@@ -9,6 +9,7 @@ import type {
 import { JwtValidationDto } from '../../identity/config/jwt-validation.dto.js';
 import { UserIdentityForwardingDto } from '../../identity/config/user-identity-forwarding.dto.js';
 import { SecretMappingResponse, toSecretMappingResponse } from '../../secret-references/secret-mapping.response.js';
+import { McpLastCallResponse } from '../calls/mcp-last-call.response.js';
 import { McpTimeoutsDto } from './dto/mcp-server.dto.js';
 import type { McpServer } from './mcp-server.entity.js';
 import type { McpAuthType, McpTransport, McpEra } from './mcp-server.types.js';
@@ -53,6 +54,12 @@ export class McpServerResponse {
   readonly enabled: boolean;
   /** Whether changed tools wait until they are accepted. */
   readonly pin: boolean;
+  /**
+   * How the last call ended. null: there was none in the calls that are kept, or the caller lacks the scope `mcp_servers.read`,
+   * with which calls are listed.
+   */
+  @ApiProperty({ type: McpLastCallResponse, nullable: true })
+  readonly last_call: McpLastCallResponse | null;
   /** Unix seconds. */
   readonly created_at: number;
   /** Unix seconds. */
@@ -65,6 +72,9 @@ export class McpServerListResponse {
   readonly total: number;
 }
 
+/** What was set of a server, without what was seen of it. */
+export type StoredMcpServerResponse = Omit<McpServerResponse, 'last_call'>;
+
 /** What a response shows of the things that are not in the row as they are. */
 export interface ShownParts {
   readonly mcpUrl: string;
@@ -72,7 +82,7 @@ export interface ShownParts {
   readonly jwtValidation: JwtValidationFields | null;
 }
 
-export function toMcpServerResponse(row: McpServer, shown: ShownParts): McpServerResponse {
+export function toMcpServerResponse(row: McpServer, shown: ShownParts): StoredMcpServerResponse {
   return {
     id: row.id,
     slug: row.slug,

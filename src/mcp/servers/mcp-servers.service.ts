@@ -10,6 +10,7 @@ import { withoutUndefined } from '../../common/without-undefined.js';
 import { withFreeSlug } from '../../database/rows.js';
 import { assertMayMap, namedTargets } from '../../secret-references/mapped-resource/mapped-targets.js';
 import { WorkspacesService } from '../../workspaces/workspaces.service.js';
+import { McpLastCalls } from '../calls/mcp-last-calls.js';
 import { originProblems, problemsOfSecretsAndIdentity, urlProblems } from './check-mcp-server.js';
 import { CreateMcpServerDto, type UpdateMcpServerDto } from './dto/mcp-server.dto.js';
 import type { McpServerListQuery } from './dto/mcp-server-list.query.js';
@@ -39,6 +40,7 @@ export class McpServersService {
     private readonly workspaces: WorkspacesService,
     private readonly directory: McpServerDirectory,
     private readonly tools: McpServerToolStore,
+    private readonly lastCalls: McpLastCalls,
     rules: BodyRules,
   ) {
     rules.add(CreateMcpServerDto, ['url'], ({ url }) => urlProblems(url, definitions.rules.egress));
@@ -79,11 +81,12 @@ export class McpServersService {
       ...withoutUndefined({ enabled, transport }),
       ...(await this.workspaces.filterBy(principal, workspace)),
     };
-    return toList(await this.store.list(principal, query, filter), (row) => this.definitions.toResponse(row));
+    const page = await this.store.list(principal, query, filter);
+    return toList(page, await this.shownTo(principal, page[0]));
   }
 
   async get(principal: Principal, ref: string): Promise<McpServerResponse> {
-    return this.definitions.toResponse(await this.store.get(principal, ref));
+    return this.shownOne(principal, await this.store.get(principal, ref));
   }
 
   async update(principal: Principal, ref: string, dto: UpdateMcpServerDto): Promise<McpServerResponse> {
@@ -100,11 +103,26 @@ export class McpServersService {
     // What is known when the server is pinned is what was agreed to.
     if (saved.pin && !wasPinned) await this.tools.acceptAll(saved.id);
     this.directory.clear();
-    return this.definitions.toResponse(saved);
+    return this.shownOne(principal, saved);
   }
 
   async delete(principal: Principal, ref: string): Promise<void> {
     await this.store.delete(principal, ref, this.show);
     this.directory.clear();
+  }
+
+  /** The responses to a caller, with the last calls of these rows. */
+  private async shownTo(
+    principal: Principal,
+    rows: readonly McpServer[],
+  ): Promise<(row: McpServer) => McpServerResponse> {
+    const ids = rows.map(({ id }) => id);
+    const lastCalls = await this.lastCalls.of(principal, ids);
+    return (row) => ({ ...this.definitions.toResponse(row), last_call: lastCalls.get(row.id) ?? null });
+  }
+
+  private async shownOne(principal: Principal, row: McpServer): Promise<McpServerResponse> {
+    const toResponse = await this.shownTo(principal, [row]);
+    return toResponse(row);
   }
 }

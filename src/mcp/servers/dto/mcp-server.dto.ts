@@ -104,7 +104,7 @@ class McpServerFieldsDto {
   readonly organisation_id?: string;
 }
 
-@ReadOnlyFields(['slug', 'workspace_id'], ['mcp_url'])
+@ReadOnlyFields(['slug', 'workspace_id'], ['mcp_url', 'last_call'])
 export class UpdateMcpServerDto extends McpServerFieldsDto {
   /** @example "Issue tracker" */
   @Optional()
