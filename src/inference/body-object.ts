@@ -9,9 +9,9 @@ const TEXTS = { depth: Infinity, strings: MAX_JSON_STRINGS };
  * A body that is read as a whole. Most calls pass on what the gateway does not read.
  * @throws GatewayError `validation_failed`
  */
-export function bodyObject(bytes: Buffer): JsonObject {
+export function bodyObject(bytes: Buffer, parse: (json: Buffer) => unknown = parseForeignJson): JsonObject {
   if (excessOf(bytes, TEXTS) !== undefined) throw refused(`has more than ${MAX_JSON_STRINGS} texts and names`);
-  const body = parseForeignJson(bytes);
+  const body = parse(bytes);
   if (isObject(body)) return body;
   throw refused(isTooComplex(bytes) ? 'has too many lists, objects or fields, or nests too deep' : 'is not valid JSON');
 }

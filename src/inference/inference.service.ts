@@ -3,6 +3,7 @@ import type { Request, Response } from 'express';
 import { ERROR_CODES } from '../common/errors/error-codes.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { noteLongAnswer } from '../common/http/long-answers.js';
+import { stringifyLongNumbers } from '../common/json/numbers.js';
 import type { JsonObject } from '../common/json/read.js';
 import { AppConfig } from '../config/environment.js';
 import type { BillableStream, LimitRoom, UsageEstimate } from '../gateway/billable-use.js';
@@ -125,7 +126,7 @@ export class InferenceService {
   ): Promise<void> {
     const translated = this.translated.translate(translator, dialect, context, members, response.req.headers);
     const { body } = translated.translation;
-    const current = { ...context, bytes: Buffer.from(JSON.stringify(body)) };
+    const current = { ...context, bytes: Buffer.from(stringifyLongNumbers(body)) };
     const noteRefusal: NoteRefusal = (answer) => attempt.noteRefusal(answer && refusalFor(translated, answer));
     const its = { ...attempt, noteRefusal, translated };
     switch (translator.to) {

@@ -11,6 +11,7 @@ import { bodyObject } from './body-object.js';
 import type { Dialect } from './dialects/dialect.types.js';
 import { readModel } from './dialects/read-facts.js';
 import { serverTraits } from './server-traits.js';
+import { parseForTranslation } from './translators/exact-arguments.js';
 import { translatedRefusal } from './translators/refusals.js';
 import { TranslatedMeter } from './translators/translated-meter.js';
 import { isResponseForChat, responsesForChat } from './translators/responses-for-chat/responses-for-chat.js';
@@ -79,7 +80,7 @@ export class TranslatedCalls {
     const traits = serverTraits(virtualKey);
     const model = readModel(members);
     const translation = translator.translate(
-      { ...bodyObject(context.bytes ?? Buffer.alloc(0)), model },
+      { ...bodyObject(context.bytes ?? Buffer.alloc(0), parseForTranslation), model },
       {
         provider: provider.slug,
         pricedModel: pricedModel(context, model),

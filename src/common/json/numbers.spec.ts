@@ -8,6 +8,7 @@ import {
   parseWithNumbersAsText,
   stringifyLongNumbers,
   textOfValue,
+  withDoublesOutside,
 } from './numbers.js';
 
 describe('parseWithNumbersAsText', () => {
@@ -75,6 +76,34 @@ describe('parseExactNumbers', () => {
     'throws SyntaxError for %j',
     (json) => expect(() => parseExactNumbers(json)).toThrow(SyntaxError),
   );
+});
+
+describe('withDoublesOutside', () => {
+  const KEPT = new Set(['kept']);
+  const written = (json: string): string => stringifyLongNumbers(withDoublesOutside(parseExactNumbers(json), KEPT));
+
+  it('keeps the digits within objects of these names alone', () => {
+    const [long = ''] = LONG;
+    expect(written(`{"a":[{"kept":{"b":[${long}]}}],"c":${long}}`)).toBe(
+      `{"a":[{"kept":{"b":[${long}]}}],"c":12345678901234567000}`,
+    );
+  });
+
+  it.each(['{"kept":12345678901234567890}', '{"kept":[1e400,"x",null]}', '[0.12345678901234567891]'])(
+    'has the doubles of JSON.parse in %s',
+    (json) => expect(withDoublesOutside(parseExactNumbers(json), KEPT)).toEqual(JSON.parse(json)),
+  );
+
+  it('marks no number as a program writes a double', () => {
+    const json = '{"kept":{"a":[0.30000000000000004,1e-7,1.7976931348623157e+308]}}';
+    expect(parseExactNumbers(json)).toEqual(JSON.parse(json));
+  });
+
+  it('keeps all digits of fifty thousand numbers of a text, and reads the others as doubles', () => {
+    const text = written(`{"kept":{"a":[${'12345678901234567890,'.repeat(60_000)}1]}}`);
+    expect(text.split('12345678901234567890')).toHaveLength(50_001);
+    expect(text.split('12345678901234567000')).toHaveLength(10_001);
+  });
 });
 
 const LONG = [

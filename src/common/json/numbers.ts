@@ -85,23 +85,36 @@ export function parseLongNumbers(json: Buffer): unknown {
  */
 export function parseExactNumbers(json: string): unknown {
   const value: unknown = JSON.parse(json); // after this, what looks like a number is one
-  if (!MAY_BE_INEXACT.test(json)) return value;
+  if (!mayHaveInexactNumbers(json)) return value;
   const bytes = Buffer.from(json);
+  let marks = 0;
   return JSON.parse(
     replaceNumbers(bytes, (start, end) => {
+      if (marks >= MAX_MARKS) return undefined;
       const number = bytes.toString('latin1', start, end);
-      return isInexact(number) ? `"${MARK}${number}"` : undefined;
+      if (!isInexact(number)) return undefined;
+      marks += 1;
+      return `"${MARK}${number}"`;
     }),
   );
 }
 
-/** Enough digits, or an exponent. */
-const MAY_BE_INEXACT = /[\d.]{16}|\d[eE]/;
+/** Whether `parseExactNumbers` may find a number to mark. Most texts have none, and this look at them is cheap. */
+export function mayHaveInexactNumbers(json: string): boolean {
+  return MAY_BE_INEXACT.test(json);
+}
+
+/** Where a value begins: enough digits, or an exponent. Base64, which has both, has no such beginnings. */
+const MAY_BE_INEXACT = /(?:^|[:,[])\s*-?(?:[\d.]{16}|[\d.]+[eE])/;
+/** Of one text. Each costs as much as a string; what comes behind them stays a double. */
+const MAX_MARKS = 50_000;
 /** Every decimal number with so many digits survives a double. */
 const SAFE_DIGITS = 15;
 
 function isInexact(number: string): boolean {
   const value = Number(number);
+  // As programs write a double, with up to 17 digits.
+  if (String(value) === number) return false;
   const digits = number.replace(/e.*$/i, '').replace(/[-.]/g, '').replace(/^0+/, '');
   return digits.length > SAFE_DIGITS || !Number.isFinite(value) || (value === 0 && digits !== '');
 }
@@ -109,6 +122,18 @@ function isInexact(number: string): boolean {
 /** A text as it is, any other value of `parseExactNumbers` as JSON. */
 export function textOfValue(value: unknown): string {
   return typeof value === 'string' && !value.startsWith(MARK) ? value : stringifyLongNumbers(value);
+}
+
+/** A value of `parseExactNumbers` with doubles, except within the objects under these names. */
+export function withDoublesOutside(value: unknown, names: ReadonlySet<string>): unknown {
+  if (typeof value === 'string') return value.startsWith(MARK) ? Number(value.slice(MARK.length)) : value;
+  if (Array.isArray(value)) return value.map((each) => withDoublesOutside(each, names));
+  if (!isObject(value)) return value;
+  const members = Object.entries(value).map(([name, each]) => {
+    const isKept = names.has(name) && isObject(each);
+    return [name, isKept ? each : withDoublesOutside(each, names)] as const;
+  });
+  return Object.fromEntries(members);
 }
 
 export function stringifyLongNumbers(value: unknown): string {

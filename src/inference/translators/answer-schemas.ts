@@ -1,3 +1,4 @@
+import { stringifyLongNumbers, textOfValue } from '../../common/json/numbers.js';
 import { isObject, type JsonObject } from '../../common/json/read.js';
 import type { LeftOut } from './request-parts.js';
 
@@ -68,8 +69,8 @@ function isOnlyTold(name: string, value: unknown): boolean {
 }
 
 function withLimits(description: unknown, limits: readonly (readonly [string, unknown])[]): string {
-  const said = limits.map(([name, value]) => `${name}: ${JSON.stringify(value)}`).join(', ');
-  return typeof description === 'string' && description !== '' ? `${description} (${said})` : said;
+  const said = limits.map(([name, value]) => `${name}: ${stringifyLongNumbers(value)}`).join(', ');
+  return typeof description === 'string' && description !== '' ? `${textOfValue(description)} (${said})` : said;
 }
 
 /** The schema with others for the schemas within it. */

@@ -1,4 +1,5 @@
-import { isObject, type JsonObject, parseForeignJson } from '../../common/json/read.js';
+import type { JsonObject } from '../../common/json/read.js';
+import { argumentsIn } from './exact-arguments.js';
 import { type LeftOut, textAt, untranslatable } from './request-parts.js';
 
 /** What Anthropic allows in the id of a call. */
@@ -140,8 +141,7 @@ export function documentBlock(data: unknown, filename: unknown, path: string, pr
 /** The arguments of a call in the history. What is not an object was cut off, and goes on as a text. */
 export function inputOf(given: string): JsonObject {
   if (given.trim() === '') return {};
-  const input = parseForeignJson(given);
-  return isObject(input) ? input : { arguments: given };
+  return argumentsIn(given) ?? { arguments: given };
 }
 
 /** The beginning of an answer, which the model goes on with: the API refuses one that ends in a space. */

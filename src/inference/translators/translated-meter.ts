@@ -1,8 +1,10 @@
 import { GatewayError } from '../../common/errors/gateway.error.js';
-import { isObject, type JsonObject, parseForeignJson, stringOrUndefined } from '../../common/json/read.js';
+import { stringifyLongNumbers } from '../../common/json/numbers.js';
+import { isObject, type JsonObject, stringOrUndefined } from '../../common/json/read.js';
 import type { AnswerFacts, ReportedUsage, StreamMeter } from '../../gateway/billable-use.js';
 import { EventSplitter, readEvent } from '../../upstream/streams/event-splitter.js';
 import { UpstreamFailure, type UpstreamHead } from '../../upstream/upstream.types.js';
+import { parseForTranslation } from './exact-arguments.js';
 import { invalidAnswer, withoutList } from './provider-words.js';
 import { STREAM_END, type StreamTranslation, type Translation } from './translator.types.js';
 
@@ -100,9 +102,9 @@ export class TranslatedMeter implements StreamMeter {
   /** Of a whole answer. Its error waits for those who read the answer: the call has succeeded, and is paid. */
   #wholeAnswer(rest: Buffer): Buffer {
     try {
-      const answer = withoutList(parseForeignJson(Buffer.concat([...this.#whole, rest])));
+      const answer = withoutList(parseForTranslation(Buffer.concat([...this.#whole, rest])));
       if (!isObject(answer)) throw invalidAnswer('an answer that is not a JSON object');
-      return Buffer.from(JSON.stringify(this.translation.toAnswer(answer)));
+      return Buffer.from(stringifyLongNumbers(this.translation.toAnswer(answer)));
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
       this.#error = error;
@@ -141,7 +143,7 @@ function eventsOf(stream: StreamTranslation, event: Buffer): readonly JsonObject
   const { data } = readEvent(event);
   if (data === undefined || data === '') return [];
   if (data.trim() === DONE) return stream.push(STREAM_END);
-  const message = withoutList(parseForeignJson(data));
+  const message = withoutList(parseForTranslation(data));
   if (!isObject(message)) throw invalidAnswer('an event that is not a JSON object');
   return stream.push(message);
 }

@@ -1,3 +1,4 @@
+import { stringifyLongNumbers } from '../../common/json/numbers.js';
 import type { DialectSlug } from '../../upstream/providers/provider.types.js';
 import { chatToGemini } from './chat-to-gemini/chat-to-gemini.js';
 import { chatToMessages } from './chat-to-messages/chat-to-messages.js';
@@ -39,12 +40,12 @@ export function eventFormOf(dialect: DialectSlug): EventForm {
 }
 
 const CHUNKS: EventForm = {
-  toText: (chunk) => `data: ${JSON.stringify(chunk)}\n\n`,
+  toText: (chunk) => `data: ${stringifyLongNumbers(chunk)}\n\n`,
   endMark: 'data: [DONE]\n\n',
 };
 
 /** The SDKs of messages ignore events without a name. */
 const NAMED_EVENTS: EventForm = {
-  toText: (event) => `event: ${String(event['type'])}\ndata: ${JSON.stringify(event)}\n\n`,
+  toText: (event) => `event: ${String(event['type'])}\ndata: ${stringifyLongNumbers(event)}\n\n`,
   endMark: '',
 };

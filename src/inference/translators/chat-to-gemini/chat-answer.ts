@@ -1,3 +1,4 @@
+import { stringifyLongNumbers } from '../../../common/json/numbers.js';
 import { isObject, type JsonObject, numberOrUndefined, stringOrUndefined } from '../../../common/json/read.js';
 import { signedId } from '../call-signatures.js';
 import { type AskedChat, chatHead } from '../chat-to-messages/chat-answer.js';
@@ -92,7 +93,7 @@ function saidIn(parts: readonly JsonObject[], callCount: number, { answerId, own
     const name = called['name'];
     if (typeof name !== 'string') throw invalidAnswer('a tool call without a name');
     const id = stringOrUndefined(called['id']) || `call_${answerId}_${callCount + calls.length}`;
-    const args = JSON.stringify(called['args'] ?? {});
+    const args = stringifyLongNumbers(called['args'] ?? {});
     const signed = signedId(id, { extra_content: { google: { thought_signature: signature } } });
     calls.push({ id: signed, type: 'function', function: { name: ownNames.get(name) ?? name, arguments: args } });
   }

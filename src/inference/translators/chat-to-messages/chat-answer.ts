@@ -1,3 +1,4 @@
+import { stringifyLongNumbers } from '../../../common/json/numbers.js';
 import { isObject, type JsonObject, numberOrUndefined, stringOrUndefined } from '../../../common/json/read.js';
 import { errorInstead, invalidAnswer, isErrorAlone } from '../provider-words.js';
 
@@ -84,5 +85,5 @@ function textOf(blocks: readonly JsonObject[], kind: 'text' | 'thinking'): strin
 
 function callOf({ id, name, input }: JsonObject): JsonObject {
   if (typeof id !== 'string' || typeof name !== 'string') throw invalidAnswer('a tool call without id and name');
-  return { id, type: 'function', function: { name, arguments: JSON.stringify(input ?? {}) } };
+  return { id, type: 'function', function: { name, arguments: stringifyLongNumbers(input ?? {}) } };
 }

@@ -1,3 +1,4 @@
+import { stringifyLongNumbers } from '../../../common/json/numbers.js';
 import { isObject, type JsonObject, stringOrUndefined } from '../../../common/json/read.js';
 import { brokenOff, errorInstead, invalidAnswer, isErrorAlone } from '../provider-words.js';
 import { STREAM_END, type StreamTranslation } from '../translator.types.js';
@@ -75,7 +76,7 @@ export class ChatStream implements StreamTranslation {
     if (this.#callCount >= MAX_CALLS) throw invalidAnswer('too many tool calls');
     const index = this.#callCount;
     this.#callCount += 1;
-    this.#calls.set(block, { index, whole: JSON.stringify(input ?? {}), hasArguments: false });
+    this.#calls.set(block, { index, whole: stringifyLongNumbers(input ?? {}), hasArguments: false });
     return [this.#chunk({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] })];
   }
 

@@ -1,3 +1,4 @@
+import { stringifyLongNumbers } from '../../../common/json/numbers.js';
 import type { JsonObject } from '../../../common/json/read.js';
 import { plainId, signatureOf } from '../call-signatures.js';
 import { fittedName } from '../fitted-names.js';
@@ -211,7 +212,7 @@ export class ChatMessages {
 }
 
 function callOf(id: string, name: string, input: unknown): JsonObject {
-  return { id, type: 'function', function: { name: fittedName(name), arguments: JSON.stringify(input) } };
+  return { id, type: 'function', function: { name: fittedName(name), arguments: stringifyLongNumbers(input) } };
 }
 
 /** Servers with text models alone take no list of parts. */

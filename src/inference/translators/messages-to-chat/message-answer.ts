@@ -1,12 +1,7 @@
-import {
-  isObject,
-  type JsonObject,
-  numberOrUndefined,
-  parseForeignJson,
-  stringOrUndefined,
-} from '../../../common/json/read.js';
+import { isObject, type JsonObject, numberOrUndefined, stringOrUndefined } from '../../../common/json/read.js';
 import { readChatUsage, usageMemberOf } from '../../dialects/openai-chat/chat-usage.js';
 import { signedId } from '../call-signatures.js';
+import { argumentsIn } from '../exact-arguments.js';
 import type { OwnNames } from '../fitted-names.js';
 import { errorInstead, invalidAnswer, isErrorAlone } from '../provider-words.js';
 
@@ -150,6 +145,5 @@ function toolUseOf(call: unknown, index: number, asked: AskedMessage, reason: un
 function inputOf(given: unknown): JsonObject | undefined {
   if (isObject(given)) return given;
   if (given === undefined || given === null || given === '') return {};
-  const input = typeof given === 'string' ? parseForeignJson(given) : undefined;
-  return isObject(input) ? input : undefined;
+  return typeof given === 'string' ? argumentsIn(given) : undefined;
 }

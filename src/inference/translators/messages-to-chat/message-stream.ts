@@ -1,3 +1,4 @@
+import { stringifyLongNumbers } from '../../../common/json/numbers.js';
 import { isObject, type JsonObject, stringOrUndefined } from '../../../common/json/read.js';
 import { signedId } from '../call-signatures.js';
 import { brokenOff, errorInstead, invalidAnswer, isErrorAlone } from '../provider-words.js';
@@ -202,7 +203,7 @@ export class MessageStream implements StreamTranslation {
 
 /** Some servers send an object instead of its text. */
 function argumentsOf(given: unknown): string {
-  return isObject(given) ? JSON.stringify(given) : (stringOrUndefined(given) ?? '');
+  return isObject(given) ? stringifyLongNumbers(given) : (stringOrUndefined(given) ?? '');
 }
 
 /** Gemini may number all calls with 0 and give them no ids: whole arguments under a name are another call. */

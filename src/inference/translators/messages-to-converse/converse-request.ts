@@ -1,3 +1,4 @@
+import { stringifyLongNumbers } from '../../../common/json/numbers.js';
 import { isObject, type JsonObject } from '../../../common/json/read.js';
 import { noteMessageFields } from '../message-fields.js';
 import { LeftOut, present, untranslatable } from '../request-parts.js';
@@ -114,6 +115,6 @@ function formatOf(
   const { format = former, ...others } = isObject(config) ? config : {};
   leftOut.addOthers(others, OF_MODEL, 'output_config.');
   if (!isObject(format) || format['type'] !== 'json_schema') return undefined;
-  const jsonSchema = { schema: JSON.stringify(format['schema'] ?? {}) };
+  const jsonSchema = { schema: stringifyLongNumbers(format['schema'] ?? {}) };
   return { textFormat: { type: 'json_schema', structure: { jsonSchema } } };
 }

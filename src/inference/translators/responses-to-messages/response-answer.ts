@@ -1,3 +1,4 @@
+import { stringifyLongNumbers } from '../../../common/json/numbers.js';
 import { isObject, type JsonObject, numberOrUndefined, stringOrUndefined } from '../../../common/json/read.js';
 import { errorInstead, invalidAnswer, isErrorAlone } from '../provider-words.js';
 import type { ResponseTools } from './response-tools.js';
@@ -163,6 +164,6 @@ function wholeBlock({ type, id, name, text, thinking, input }: JsonObject): Bloc
     id,
     name,
     text: stringOrUndefined(text) ?? stringOrUndefined(thinking) ?? '',
-    json: JSON.stringify(input ?? {}),
+    json: stringifyLongNumbers(input ?? {}),
   };
 }

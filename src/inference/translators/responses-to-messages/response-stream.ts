@@ -1,3 +1,4 @@
+import { stringifyLongNumbers } from '../../../common/json/numbers.js';
 import { isObject, type JsonObject, stringOrUndefined } from '../../../common/json/read.js';
 import { brokenOff, errorInstead, invalidAnswer, isErrorAlone } from '../provider-words.js';
 import { STREAM_END, type StreamTranslation } from '../translator.types.js';
@@ -95,7 +96,7 @@ export class ResponseStream implements StreamTranslation {
       text: '',
       json: '',
       output: this.#items.length,
-      whole: JSON.stringify(input ?? {}),
+      whole: stringifyLongNumbers(input ?? {}),
     };
     const item = itemOf(block, block.output, this.asked, 'in_progress');
     this.#open.set(index, item && block);
