@@ -1,7 +1,7 @@
 import { mayHaveInexactNumbers, parseExactNumbers, withDoublesOutside } from '../../common/json/numbers.js';
 import { isObject, type JsonObject, parseForeignJson, withoutByteOrderMark } from '../../common/json/read.js';
 
-/** Members whose objects nobody reads on the way: the arguments of a call in each dialect, and schemas. */
+/** Members whose objects the translators do not read: the arguments of a call in each dialect, and schemas. */
 const PASSED_ON: ReadonlySet<string> = new Set(['input', 'args', 'arguments', 'input_schema', 'parameters', 'schema']);
 
 /**
@@ -14,7 +14,7 @@ export function parseForTranslation(source: Buffer | string): unknown {
   return withDoublesOutside(exactly(source), PASSED_ON);
 }
 
-/** The arguments of a call with every digit of their numbers; undefined: the text is no JSON object. */
+/** The arguments of a call with every digit of their numbers; undefined: the text is not a JSON object. */
 export function argumentsIn(text: string): JsonObject | undefined {
   const value = parseForeignJson(text);
   if (!isObject(value)) return undefined;
