@@ -9,7 +9,7 @@ export const stories = [
       const page = await logIn(tabs, address, adminKey);
       await page.getByRole('link', { name: 'Providers' }).click();
       await page.getByRole('button', { name: 'New virtual key' }).click();
-      await page.getByLabel('Provider', { exact: true }).selectOption('openai-compatible');
+      await page.getByRole('dialog').getByLabel('Provider', { exact: true }).selectOption('openai-compatible');
       await page.getByLabel('Name', { exact: true }).fill('Scripted');
       await page.getByLabel('Slug').fill('scripted');
       await page.getByRole('button', { name: 'Save and test' }).click();

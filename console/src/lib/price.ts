@@ -56,5 +56,5 @@ function shifted(decimal: string, by: number): string {
 
 function withCents(decimal: string): string {
   const [whole = '', fraction = ''] = shifted(decimal, 0).split('.');
-  return `${whole}.${fraction.padEnd(2, '0')}`;
+  return `${whole.replace(/\B(?=(\d{3})+$)/g, ',')}.${fraction.padEnd(2, '0')}`;
 }

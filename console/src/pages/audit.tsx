@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { listAuditLogsOptions } from '../api/@tanstack/react-query.gen';
 import type { AuditLogEntry } from '../api/types.gen';
-import { Choose } from '../components/list-tools';
+import { Choose, FILTERS_LOOK } from '../components/list-tools';
 import { Page, SearchBox } from '../components/page';
 import { type Column, Table } from '../components/table';
 import { TraceLink } from '../components/trace-link';
@@ -41,7 +41,7 @@ export function AuditPage() {
   });
   return (
     <Page title="Audit log" intro="Who changed what, from what to what. Secrets show only that they changed.">
-      <div className="flex flex-wrap gap-2">
+      <div className={FILTERS_LOOK}>
         <SearchBox value={list.search ?? ''} onSearch={list.onSearch} />
         <Choose label="Resource" value={kind ?? ''} options={KINDS} onChoose={list.onKind} />
       </div>

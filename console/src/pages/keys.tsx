@@ -5,7 +5,7 @@ import { listApiKeysOptions } from '../api/@tanstack/react-query.gen';
 import { deleteApiKey, rotateApiKey } from '../api/sdk.gen';
 import type { ApiKey, Caller } from '../api/types.gen';
 import { Confirm } from '../components/confirm';
-import { ListTools } from '../components/list-tools';
+import { Choose, ListTools } from '../components/list-tools';
 import { Page } from '../components/page';
 import { RowActions } from '../components/row-actions';
 import { type Column, Table } from '../components/table';
@@ -15,6 +15,7 @@ import { Card } from '../components/ui/card';
 import { Dialog } from '../components/ui/dialog';
 import { Field, Select } from '../components/ui/field';
 import { Countdown, When } from '../components/when';
+import { WorkspaceChoice } from '../components/workspace-choice';
 import { dateTime, fromNow } from '../lib/format';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
@@ -26,15 +27,23 @@ import { NewKey } from './new-key';
 type Act = { readonly kind: 'rotate' | 'delete'; readonly apiKey: ApiKey };
 
 const CHOICES = { '': 'All keys', active: 'Active', expired: 'Expired' };
+const TYPES = { '': 'Of any type', service: 'Of services', user: 'Of users' };
 
 export function KeysPage() {
   const { may, caller } = useLogin();
   const list = useListSearch();
   const [isCreating, setCreating] = useState(false);
   const [act, setAct] = useState<Act>();
-  const status = list.status === 'active' || list.status === 'expired' ? list.status : undefined;
+  const status: 'active' | 'expired' | undefined =
+    list.status === 'active' || list.status === 'expired' ? list.status : undefined;
+  const type: 'service' | 'user' | undefined = list.kind === 'service' || list.kind === 'user' ? list.kind : undefined;
+  const filters = {
+    ...(status && { status }),
+    ...(type && { type }),
+    ...(list.workspace !== undefined && { workspace_id: list.workspace }),
+  };
   const keys = useQuery({
-    ...listApiKeysOptions({ query: { ...list.paging, ...(status && { status }) } }),
+    ...listApiKeysOptions({ query: { ...list.paging, ...filters } }),
     placeholderData: (previous) => previous,
   });
   const nameIds = useNames((keys.data?.data ?? []).flatMap(({ workspace_id: id }) => id ?? []));
@@ -51,7 +60,10 @@ export function KeysPage() {
         )
       }
     >
-      <ListTools list={list} label="State" value={status ?? ''} options={CHOICES} />
+      <ListTools list={list} label="State" value={status ?? ''} options={CHOICES}>
+        <Choose label="Type" value={type ?? ''} options={TYPES} onChoose={list.onKind} />
+        <WorkspaceChoice list={list} />
+      </ListTools>
       <Card>
         <Table
           caption="API keys"
@@ -67,7 +79,7 @@ export function KeysPage() {
           empty="No key here."
           page={list.page}
           onPage={list.onPage}
-          csv={{ path: '/v1/api-keys', query: { search: list.search, status } }}
+          csv={{ path: '/v1/api-keys', query: { search: list.search, ...filters } }}
         />
       </Card>
       {isCreating && <NewKey onClose={() => setCreating(false)} />}

@@ -16,7 +16,8 @@ const SHOWN = 5;
 export interface LimitDraft {
   readonly type: 'cost' | 'tokens';
   readonly cap: number;
-  readonly reset: 'monthly' | 'weekly' | 'never';
+  /** How many days the preview looks back. */
+  readonly days: number;
   readonly condition: 'model' | 'provider' | 'virtual_key' | 'api_key' | 'workspace_id' | 'endpoint';
   readonly value: string;
   readonly group: 'api_key' | 'workspace_id' | 'model' | 'metadata._user';
@@ -32,8 +33,7 @@ export function LimitPreview({ draft }: { readonly draft: LimitDraft }) {
   );
 }
 
-function Past({ draft: { type, cap, reset, condition, value, group } }: { readonly draft: LimitDraft }) {
-  const days = reset === 'weekly' ? 7 : 30;
+function Past({ draft: { type, cap, days, condition, value, group } }: { readonly draft: LimitDraft }) {
   const now = Math.floor(Date.now() / 1_000);
   const from = now - (now % DAY_SECONDS) - (days - 1) * DAY_SECONDS;
   // A pattern is no filter of the report, which then is of all calls.
@@ -82,10 +82,11 @@ function Past({ draft: { type, cap, reset, condition, value, group } }: { readon
 }
 
 function inWords(groups: readonly { readonly used: number }[], cap: number, days: number): string {
-  if (groups.length === 0) return `No such call in the last ${days} days.`;
-  if (cap <= 0) return `What groups have used in the last ${days} days:`;
+  const period = days === 1 ? 'day' : `${days} days`;
+  if (groups.length === 0) return `No such call in the last ${period}.`;
+  if (cap <= 0) return `What groups have used in the last ${period}:`;
   const over = groups.filter(({ used }) => used >= cap).length;
-  return `In the last ${days} days, ${over} of ${counted(groups.length, 'group')} would have reached the cap.`;
+  return `In the last ${period}, ${over} of ${counted(groups.length, 'group')} would have reached the cap.`;
 }
 
 function nameOf({ group: values }: UsagePeriod, group: string): string {

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { listCatalogueModelsOptions } from '../api/@tanstack/react-query.gen';
 import type { CatalogueModel } from '../api/types.gen';
-import { ListChoice } from '../components/list-tools';
+import { ListChoice, FILTERS_LOOK } from '../components/list-tools';
 import { SearchBox } from '../components/page';
 import { ProviderChoice } from '../components/provider-choice';
 import { SourceNote } from '../components/source-note';
@@ -35,7 +35,7 @@ export function ModelCatalogue() {
   });
   return (
     <>
-      <div className="flex flex-wrap gap-2">
+      <div className={FILTERS_LOOK}>
         <SearchBox value={list.search ?? ''} onSearch={list.onSearch} />
         <ProviderChoice list={list} />
         <ListChoice list={list} label="What the model reads" value={list.status ?? ''} options={READS} />

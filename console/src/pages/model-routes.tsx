@@ -2,12 +2,14 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { listModelRoutesOptions, retrieveModelRouteHealthOptions } from '../api/@tanstack/react-query.gen';
 import type { ModelRoute, ModelTarget, TargetHealth } from '../api/types.gen';
+import { FILTERS_LOOK } from '../components/list-tools';
 import { SearchBox } from '../components/page';
 import { RowActions } from '../components/row-actions';
 import { type Column, Table } from '../components/table';
 import { Badge, type Tone } from '../components/ui/badge';
 import { Card } from '../components/ui/card';
 import { When } from '../components/when';
+import { WorkspaceChoice } from '../components/workspace-choice';
 import { counted, percent } from '../lib/format';
 import { stepsOf } from '../lib/model-targets';
 import { useListSearch } from '../lib/list-search';
@@ -27,13 +29,17 @@ export function ModelRoutes() {
   const [act, setAct] = useState<Act>();
   const rights = { mayChange: may('model_routes.update'), mayDelete: may('model_routes.delete'), onAct: setAct };
   const close = (): void => setAct(undefined);
+  const filters = list.workspace === undefined ? {} : { workspace_id: list.workspace };
   const routes = useQuery({
-    ...listModelRoutesOptions({ query: list.paging }),
+    ...listModelRoutesOptions({ query: { ...list.paging, ...filters } }),
     placeholderData: (previous) => previous,
   });
   return (
     <>
-      <SearchBox value={list.search ?? ''} onSearch={list.onSearch} />
+      <div className={FILTERS_LOOK}>
+        <SearchBox value={list.search ?? ''} onSearch={list.onSearch} />
+        <WorkspaceChoice list={list} />
+      </div>
       <Card>
         <Table
           caption="Model routes"
@@ -43,7 +49,7 @@ export function ModelRoutes() {
           empty="No model route. Calls name a model as @virtual-key/model."
           page={list.page}
           onPage={list.onPage}
-          csv={{ path: '/v1/model-routes', query: { search: list.search } }}
+          csv={{ path: '/v1/model-routes', query: { search: list.search, ...filters } }}
         />
       </Card>
       {act?.kind === 'change' && <ModelRouteForm route={act.route} onClose={close} />}

@@ -22,7 +22,8 @@ const schema = z.object({
   name: z.string().min(1, 'A limit needs a name.').max(255),
   type: z.enum(['cost', 'tokens']),
   credit_limit: z.coerce.number().positive('The cap must be more than 0.'),
-  reset: z.enum(['monthly', 'weekly', 'never']),
+  reset: z.enum(['monthly', 'weekly', 'days', 'never']),
+  days: z.string(),
   condition: z.enum(CONDITIONS),
   value: z.string().min(1, 'Name a value, or * for all.'),
   group: z.enum(GROUPS),
@@ -31,8 +32,15 @@ const schema = z.object({
   workspace: z.string(),
 });
 
+const MAX_DAYS = 365;
+
+const wholeSchema = schema.refine(({ reset, days }) => reset !== 'days' || isPeriod(days), {
+  path: ['days'],
+  message: `A whole number from 1 to ${MAX_DAYS}.`,
+});
+
 /** Only a key may make limits of the whole organisation. */
-const placedSchema = schema.refine(({ workspace }) => workspace !== '', {
+const placedSchema = wholeSchema.refine(({ workspace }) => workspace !== '', {
   path: ['workspace'],
   message: 'Choose the workspace whose calls the limit counts.',
 });
@@ -42,12 +50,13 @@ export function NewLimit({ onClose }: { readonly onClose: () => void }) {
   const { caller } = useLogin();
   const mustPlace = caller.type !== 'api_key' && caller.workspace_id === null;
   const form = useForm({
-    resolver: zodResolver(mustPlace ? placedSchema : schema),
+    resolver: zodResolver(mustPlace ? placedSchema : wholeSchema),
     defaultValues: {
       name: '',
       type: 'cost' as const,
       credit_limit: '',
       reset: 'monthly' as const,
+      days: '1',
       condition: 'model' as const,
       value: ANY,
       group: 'api_key' as const,
@@ -58,7 +67,7 @@ export function NewLimit({ onClose }: { readonly onClose: () => void }) {
   });
   const created = useMutation({
     meta: { done: 'The limit is created.' },
-    mutationFn: ({ condition, value, group, reset, workspace, alert, ...rest }: z.output<typeof schema>) =>
+    mutationFn: ({ condition, value, group, reset, days, workspace, alert, ...rest }: z.output<typeof schema>) =>
       createUsageLimit({
         body: {
           ...rest,
@@ -66,18 +75,19 @@ export function NewLimit({ onClose }: { readonly onClose: () => void }) {
           conditions: [{ key: condition, value }],
           group_by: [{ key: group }],
           ...(alert !== '' && { alert_threshold: Number(alert) }),
-          periodic_reset: reset === 'never' ? null : reset,
+          ...resetOf(reset, days),
         },
         throwOnError: true,
       }),
     onSuccess: onClose,
   });
   const { errors } = form.formState;
-  const [type, enforcement, cap, reset, condition, value, group] = form.watch([
+  const [type, enforcement, cap, reset, days, condition, value, group] = form.watch([
     'type',
     'enforcement',
     'credit_limit',
     'reset',
+    'days',
     'condition',
     'value',
     'group',
@@ -119,10 +129,21 @@ export function NewLimit({ onClose }: { readonly onClose: () => void }) {
               <Select {...tie} {...form.register('reset')}>
                 <option value="monthly">every month</option>
                 <option value="weekly">every week</option>
+                <option value="days">after some days</option>
                 <option value="never">never</option>
               </Select>
             )}
           </Field>
+          {reset === 'days' && (
+            <Field
+              label="Days until it starts again"
+              param="periodic_reset_days"
+              error={errors.days?.message}
+              hint="At 00:00 UTC."
+            >
+              {(tie) => <Input {...tie} {...form.register('days')} type="number" min={1} max={MAX_DAYS} />}
+            </Field>
+          )}
         </div>
         <div className="grid gap-4 sm:grid-cols-3">
           <Field label="For calls whose" param="conditions">
@@ -176,8 +197,28 @@ export function NewLimit({ onClose }: { readonly onClose: () => void }) {
             {(tie) => <Input {...tie} {...form.register('alert')} type="number" min={0} step="any" />}
           </Field>
         </div>
-        <LimitPreview draft={{ type, cap: Number(cap) || 0, reset, condition, value, group }} />
+        <LimitPreview draft={{ type, cap: Number(cap) || 0, days: daysOf(reset, days), condition, value, group }} />
       </Form>
     </Dialog>
   );
+}
+
+type Reset = z.output<typeof schema>['reset'];
+
+function resetOf(reset: Reset, days: string) {
+  if (reset === 'days') return { periodic_reset_days: Number(days) };
+  return { periodic_reset: reset === 'never' ? null : reset };
+}
+
+function isPeriod(days: string): boolean {
+  return Number.isInteger(Number(days)) && Number(days) >= 1 && Number(days) <= MAX_DAYS;
+}
+
+const WEEK_DAYS = 7;
+const MONTH_DAYS = 30;
+
+/** How many days the preview looks back. */
+function daysOf(reset: Reset, days: string): number {
+  if (reset === 'weekly') return WEEK_DAYS;
+  return reset === 'days' && isPeriod(days) ? Number(days) : MONTH_DAYS;
 }

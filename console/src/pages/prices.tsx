@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { listPricesOptions } from '../api/@tanstack/react-query.gen';
 import type { Price } from '../api/types.gen';
+import { FILTERS_LOOK } from '../components/list-tools';
 import { SearchBox } from '../components/page';
 import { ProviderChoice } from '../components/provider-choice';
 import { SourceNote } from '../components/source-note';
@@ -22,7 +23,7 @@ export function Prices() {
   });
   return (
     <>
-      <div className="flex flex-wrap gap-2">
+      <div className={FILTERS_LOOK}>
         <SearchBox value={list.search ?? ''} onSearch={list.onSearch} />
         <ProviderChoice list={list} />
       </div>

@@ -5,7 +5,9 @@ import { listVirtualKeysOptions } from '../api/@tanstack/react-query.gen';
 import { deleteVirtualKey, testVirtualKey } from '../api/sdk.gen';
 import type { ModelRoute, VirtualKey } from '../api/types.gen';
 import { Confirm } from '../components/confirm';
-import { Page, SearchBox } from '../components/page';
+import { ListTools } from '../components/list-tools';
+import { Page } from '../components/page';
+import { ProviderChoice } from '../components/provider-choice';
 import { RowActions } from '../components/row-actions';
 import { type Column, Table } from '../components/table';
 import { reasonOf, TestResult } from '../components/test-result';
@@ -13,22 +15,32 @@ import { Badge } from '../components/ui/badge';
 import { Button } from '../components/ui/button';
 import { Card } from '../components/ui/card';
 import { When } from '../components/when';
+import { WorkspaceChoice } from '../components/workspace-choice';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
-import { providerName } from '../lib/providers';
+import { isProvider, providerName } from '../lib/providers';
 import { useApiKeys, useModelRoutes } from '../lib/whole';
 import { SecretReferences } from './secret-references';
 import { VirtualKeyForm } from './virtual-key-form';
 
 type Act = { readonly kind: 'create' } | { readonly kind: 'change' | 'delete'; readonly virtualKey: VirtualKey };
 
+const CHOICES = { '': 'In any state', active: 'Active', expired: 'Expired' };
+
 export function ProvidersPage() {
   const { may } = useLogin();
   const list = useListSearch();
   const [act, setAct] = useState<Act>();
   const close = (): void => setAct(undefined);
+  const status: 'active' | 'expired' | undefined =
+    list.status === 'active' || list.status === 'expired' ? list.status : undefined;
+  const filters = {
+    ...(isProvider(list.provider) && { provider: list.provider }),
+    ...(status && { status }),
+    ...(list.workspace !== undefined && { workspace_id: list.workspace }),
+  };
   const virtualKeys = useQuery({
-    ...listVirtualKeysOptions({ query: list.paging }),
+    ...listVirtualKeysOptions({ query: { ...list.paging, ...filters } }),
     placeholderData: (previous) => previous,
   });
   return (
@@ -44,7 +56,10 @@ export function ProvidersPage() {
         )
       }
     >
-      <SearchBox value={list.search ?? ''} onSearch={list.onSearch} />
+      <ListTools list={list} label="State" value={status ?? ''} options={CHOICES}>
+        <ProviderChoice list={list} />
+        <WorkspaceChoice list={list} />
+      </ListTools>
       <Card title="Virtual keys">
         <Table
           caption="Virtual keys"
@@ -59,7 +74,7 @@ export function ProvidersPage() {
           empty="No virtual key here. Calls reach a provider through one."
           page={list.page}
           onPage={list.onPage}
-          csv={{ path: '/v1/virtual-keys', query: { search: list.search } }}
+          csv={{ path: '/v1/virtual-keys', query: { search: list.search, ...filters } }}
         />
       </Card>
       {may('secret_references.list') && <SecretReferences search={list.search} />}

@@ -1,5 +1,6 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { version } from '../../../package.json';
+import { useState } from 'react';
 import { listSessionsOptions } from '../api/@tanstack/react-query.gen';
 import { endSession } from '../api/sdk.gen';
 import { Page } from '../components/page';
@@ -91,9 +92,14 @@ function You() {
   );
 }
 
+/** A key that many people share has many. */
+const SHOWN_SESSIONS = 8;
+
 function Sessions() {
   const options = listSessionsOptions();
+  const [isWhole, setWhole] = useState(false);
   const sessions = useQuery(options);
+  const all = (sessions.data?.data ?? []).toSorted((one, other) => Number(other.is_current) - Number(one.is_current));
   const end = useMutation({
     meta: { done: 'The session has ended.' },
     mutationFn: (id: string) => endSession({ path: { session_id: id }, throwOnError: true }),
@@ -104,7 +110,7 @@ function Sessions() {
       {sessions.isLoadingError && <ErrorNote error={sessions.error} />}
       {end.isError && <ErrorNote error={end.error} />}
       <ul className="divide-y divide-line">
-        {sessions.data?.data.map((session) => (
+        {(isWhole ? all : all.slice(0, SHOWN_SESSIONS)).map((session) => (
           <li key={session.id} className="flex items-center justify-between gap-4 px-4 py-3">
             <div className="min-w-0">
               <p className="wrap-anywhere" title={session.user_agent ?? undefined}>
@@ -130,6 +136,13 @@ function Sessions() {
           </li>
         ))}
       </ul>
+      {all.length > SHOWN_SESSIONS && (
+        <p className="border-t border-line px-4 py-2 text-right">
+          <Button size="small" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
+            {isWhole ? 'Show fewer' : `Show all ${all.length}`}
+          </Button>
+        </p>
+      )}
     </Card>
   );
 }
