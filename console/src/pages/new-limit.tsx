@@ -141,7 +141,7 @@ export function NewLimit({ onClose }: { readonly onClose: () => void }) {
               error={errors.days?.message}
               hint="At 00:00 UTC."
             >
-              {(tie) => <Input {...tie} {...form.register('days')} type="number" min={1} max={MAX_DAYS} />}
+              {(tie) => <Input {...tie} {...form.register('days')} type="number" min={1} />}
             </Field>
           )}
         </div>
