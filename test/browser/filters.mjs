@@ -79,26 +79,26 @@ export const filters = [
       await ask('/v1/api-keys', { name: 'screened shared', level: 'organisation', scopes });
       const page = await logIn(tabs, address, adminKey);
       const pages = [
-        [
-          'providers',
-          'Virtual keys',
-          [
+        {
+          place: 'providers',
+          title: 'Virtual keys',
+          choices: [
             ['Provider', 'vLLM', 2],
             ['Workspace', 'Screened', 1],
             ['State', 'Expired', 0],
           ],
-        ],
-        ['models', 'Model routes', [['Workspace', 'Screened', 2]]],
-        [
-          'keys',
-          'API keys',
-          [
+        },
+        { place: 'models', title: 'Model routes', choices: [['Workspace', 'Screened', 2]] },
+        {
+          place: 'keys',
+          title: 'API keys',
+          choices: [
             ['Workspace', 'Screened', 2],
             ['Type', 'Of users', 1],
           ],
-        ],
+        },
       ];
-      for (const [place, title, choices] of pages) {
+      for (const { place, title, choices } of pages) {
         await page.goto(`${address}/${place}?search=screened`);
         const rows = page.getByRole('table', { name: title }).getByRole('row');
         const shows = (count) => rows.nth(count).waitFor({ state: 'attached' });
