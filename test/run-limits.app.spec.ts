@@ -1,4 +1,5 @@
 // Runs are reserved by their caps or by the size of their model, and settled once by their usage.
+import { isDeepStrictEqual } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { readArray } from '../src/common/json/read.js';
 import { ProviderJob } from '../src/gateway/deferred/provider-job.entity.js';
@@ -272,7 +273,8 @@ describe('a run that a caller goes on with', () => {
     account.replyToPost = () => json({ error: { message: 'no such call' } }, 400);
     for (let times = 0; times < 2; times += 1) {
       expect((await submit()).status).toBe(400);
-      expect(await usage(policy)).toEqual([[0, KNOWN_NANO / NANO]]);
+      // Once its answer is out.
+      await eventually(async () => isDeepStrictEqual(await usage(policy), [[0, KNOWN_NANO / NANO]]));
     }
     account.replyToPost = (run) => json(run);
     expect((await submit()).status).toBe(200);
