@@ -74,7 +74,7 @@ export function unpricedUnit({ unit, counts }: BilledCall, prices: readonly Pric
 }
 
 /** The unit's own price, or the one that it falls back to. */
-export function priceOf(unit: QuantityUnit, prices: readonly Price[]): Price | undefined {
+function priceOf(unit: QuantityUnit, prices: readonly Price[]): Price | undefined {
   for (const price of prices) if (price.unit === unit) return price;
   for (const fallback of FALLBACKS[unit] ?? []) {
     for (const price of prices) if (price.unit === fallback) return price;
