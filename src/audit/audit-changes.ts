@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { isObject } from '../common/json/read.js';
 import { isSameValue } from '../common/same-value.js';
+import { originOf } from '../common/http/origin.js';
 
 /** `changed`: a secret, whose values are not kept. */
 export type AuditChange = 'changed' | { readonly old: unknown; readonly new: unknown };
@@ -38,12 +39,7 @@ export function secretMark(secret: string): string {
 
 /** An address in parts. Its path or its query may hold a token, as those of incoming webhooks of a chat do. */
 export function addressMark(url: string): { readonly origin: string; readonly path: string } {
-  return { origin: originOf(url), path: secretMark(url) };
-}
-
-/** The part of an address that is not secret. */
-export function originOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).origin : '';
+  return { origin: originOf(url) ?? '', path: secretMark(url) };
 }
 
 /** The fields that differ, each by its path: `name`, `config.base_url`. Fields without a value are like absent ones. */

@@ -1,5 +1,6 @@
+import { originOf } from '../common/http/origin.js';
 import { withoutUndefined } from '../common/without-undefined.js';
-import { type AuditChanges, changesBetween, originOf, type Snapshots } from './audit-changes.js';
+import { type AuditChanges, changesBetween, type Snapshots } from './audit-changes.js';
 
 /** A change, as it is written to the audit log. */
 export interface AuditRecord {
@@ -46,7 +47,8 @@ export function auditRecords<Verb extends string>(area: string, resourceType: st
     action: `${area}.${verb}`,
     resourceType,
     resourceId: resource.id,
-    resourceName: resource.name ?? resource.slug ?? (resource.url === undefined ? null : originOf(resource.url)),
+    resourceName:
+      resource.name ?? resource.slug ?? (resource.url === undefined ? null : (originOf(resource.url) ?? '')),
     workspaceId: resource.workspaceId,
     changedFields,
     changes: changesBetween(snapshots),

@@ -11,10 +11,11 @@ import {
 } from 'typeorm';
 import type { Principal } from '../access/principal.js';
 import { tenantWhere } from '../access/tenant-where.js';
-import { addressMark, originOf, secretMark } from '../audit/audit-changes.js';
+import { addressMark, secretMark } from '../audit/audit-changes.js';
 import { auditRecords } from '../audit/audit-record.js';
 import { AuditService } from '../audit/audit.service.js';
 import { GatewayError } from '../common/errors/gateway.error.js';
+import { originOf } from '../common/http/origin.js';
 import { isUuid } from '../common/uuid.js';
 import { withoutUndefined } from '../common/without-undefined.js';
 import { both, pageAndOrder, searched } from '../database/list-options.js';
@@ -134,7 +135,7 @@ export class WebhookEndpointStore {
     at: Date,
   ): Promise<void> {
     const { id, organisationId, workspaceId, url, disabledReason: reason } = endpoint;
-    const payload = { webhook_endpoint_id: id, url: originOf(url), reason };
+    const payload = { webhook_endpoint_id: id, url: originOf(url) ?? '', reason };
     const key = `${id}:${at.getTime()}`;
     await this.events.raise({ organisationId, workspaceId, type: 'webhook.disabled', key, payload }, manager);
   }

@@ -1,3 +1,4 @@
+import { originOf } from '../../common/http/origin.js';
 import { throwIfInvalid, fieldError, type ErrorDetail } from '../../common/errors/gateway.error.js';
 import { isMaskOf, isStaleMask, mask, staleMask } from '../../common/mask.js';
 
@@ -97,7 +98,7 @@ export function assertSameHosts(config: SealedConfig, { before, after, kept, kep
 
 /** Compares scheme, host and port. Values that are not URLs are compared as they are. */
 export function isOtherHost(before: unknown, after: unknown): boolean {
-  return originOf(before) !== originOf(after);
+  return hostOf(before) !== hostOf(after);
 }
 
 /** The secrets as answers show them. */
@@ -113,6 +114,6 @@ function nameOf(config: SealedConfig, field: string): string {
   return config.nameOf?.(field) ?? field;
 }
 
-function originOf(address: unknown): unknown {
-  return typeof address === 'string' && URL.canParse(address) ? new URL(address).origin : address;
+function hostOf(address: unknown): unknown {
+  return typeof address === 'string' ? (originOf(address) ?? address) : address;
 }
