@@ -285,6 +285,26 @@ describe('a run that a caller goes on with', () => {
     expect(await gateway.books.ledger(1)).toHaveLength(1);
   });
 
+  it('gives it back also where the gateway looks at the run at the same time', async () => {
+    const policy = await limit(2 * KNOWN_NANO);
+    await begin();
+    account.change('run_1', REQUIRES);
+    let look: (() => void) | undefined;
+    gateway.provider.replyWith((response, call) => {
+      if (look !== undefined || call.method !== 'GET') account.reply(response, call);
+      else look = () => account.reply(response, call);
+    });
+    await eventually(() => look !== undefined);
+    const [{ endsAt } = { endsAt: new Date(0) }] = await jobs();
+    account.replyToPost = () => (response, call) => {
+      look?.();
+      const isProlonged = async (): Promise<boolean> => (await jobs()).every((job) => job.endsAt > endsAt);
+      void eventually(isProlonged).then(() => json({ error: { message: 'no such call' } }, 400)(response, call));
+    };
+    expect((await submit()).status).toBe(400);
+    await eventually(async () => isDeepStrictEqual(await usage(policy), [[0, KNOWN_NANO / NANO]]));
+  });
+
   it('keeps what was reserved for outputs whose answer is not known', async () => {
     const policy = await limit(2 * KNOWN_NANO);
     await begin();

@@ -101,6 +101,10 @@ export class PostgresUsageStore implements UsageStore {
     return this.admit({ kind: 'extend', id: extension.reservation.id, extension });
   }
 
+  async prolong(id: string, expiresAt: Date): Promise<void> {
+    await this.dataSource.query(PROLONG, [id, expiresAt]);
+  }
+
   async retract({ id, bound, to }: Retraction): Promise<void> {
     const before = [to.costNano, tokensOf(to.quantities), JSON.stringify(toQuantitiesJson(to.quantities))];
     const parameters = [id, bound.costNano, tokensOf(bound.quantities), ...before];
@@ -319,6 +323,9 @@ export class PostgresUsageStore implements UsageStore {
     return new Date(this.clock.now().getTime() + ms);
   }
 }
+
+const PROLONG = `
+  UPDATE "usage_reservations" SET "expires_at" = GREATEST("expires_at", $2::timestamptz) WHERE "id" = $1 AND NOT "is_withdrawn"`;
 
 function answer(item: QueuedWork, outcome: ExtendOutcome | undefined): void {
   if (outcome === undefined) item.failed(new StoreUnavailableError());

@@ -404,6 +404,21 @@ describe.each(HARNESSES)('the $name usage store', (harness) => {
       expect(await tested.bucket(charge)).toMatchObject({ used: 0n, reserved: 95n });
     });
 
+    it('is prolonged without a change of what it holds', async () => {
+      const charge = chargeOf();
+      const [reservation, settled] = [await admit([charge]), await admit([charge])];
+      await tested.store.settle(settlementOf(settled));
+      const expiresAt = new Date(reservation.at.getTime() + 3_600_000);
+      await extend(reservation, cost(60n));
+      for (const { id } of [reservation, settled, reservationOf([charge])]) await tested.store.prolong(id, expiresAt);
+      await tested.store.prolong(reservation.id, reservation.at);
+      expect(await tested.store.reap(new Date(expiresAt.getTime() - 1))).toBe(0);
+      expect(await tested.bucket(charge)).toMatchObject({ used: 10n, reserved: 60n });
+      await tested.store.retract({ id: reservation.id, bound: cost(60n), to: cost(10n) });
+      expect(await tested.bucket(charge)).toMatchObject({ used: 10n, reserved: 10n });
+      expect(await tested.store.reap(new Date(expiresAt.getTime() + 1))).toBe(1);
+    });
+
     it('is taken back where it was for nothing, once however often that is sent', async () => {
       const [money, tokens] = [chargeOf(), chargeOf({ unit: 'tokens', limit: 1_000n })];
       const [before, after] = [cost(10n, 100n), cost(60n, 900n)];

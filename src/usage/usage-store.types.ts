@@ -156,6 +156,8 @@ export interface UsageStore {
    * @throws StoreUnavailableError
    */
   extend(extension: Extension): Promise<ExtendOutcome>;
+  /** Makes the lease of an open reservation longer. What is reserved stays as it is. */
+  prolong(id: string, expiresAt: Date): Promise<void>;
   /**
    * Gives back what an extension has reserved. Where the reservation holds another total, since it was extended further or is not open
    * any more, nothing changes.

@@ -194,8 +194,7 @@ export class DeferredCalls {
 
   /** The job exists, or may exist: what is reserved for it stays reserved for as long as it may take. */
   private async extend({ job, reserved }: MadeJob): Promise<void> {
-    for (const reservation of reserved)
-      await this.store.extend({ reservation, bound: reservation.bound, expiresAt: job.endsAt });
+    for (const { id } of reserved) await this.store.prolong(id, job.endsAt);
   }
 
   /** No job came of the call. */

@@ -225,13 +225,8 @@ export class JobKeeper implements OnApplicationBootstrap, BeforeApplicationShutd
     const now = this.clock.now().getTime();
     const endsAt = new Date(Math.max(job.endsAt.getTime(), now + RENEWED_MS));
     if (endsAt > job.endsAt && endsAt.getTime() < job.at.getTime() + LONGEST_MS) {
-      for (const { id, isReserved, bound } of job.parts) {
-        if (!isReserved) continue;
-        const figures = figuresOf(bound);
-        const { at, dimensions } = job;
-        const reservation = { id, at, leaseMs: 0, dimensions, bound: figures, rate: bound.rate, charges: [] };
-        await this.store.extend({ reservation, bound: figures, expiresAt: endsAt });
-      }
+      // A request may change what is reserved at the same time.
+      for (const { id, isReserved } of job.parts) if (isReserved) await this.store.prolong(id, endsAt);
       await this.jobs.prolong(job, endsAt);
     }
     await this.putOff(job);

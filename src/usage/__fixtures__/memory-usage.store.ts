@@ -122,6 +122,12 @@ export class MemoryUsageStore implements UsageStore {
     return this.admitted(reservation.charges);
   }
 
+  async prolong(id: string, expiresAt: Date): Promise<void> {
+    const open = this.reservations.get(id);
+    if (open !== undefined)
+      this.reservations.set(id, { ...open, expiresAt: Math.max(open.expiresAt, expiresAt.getTime()) });
+  }
+
   async retract({ id, bound, to }: Retraction): Promise<void> {
     const open = this.reservations.get(id);
     if (open === undefined) return;
