@@ -135,3 +135,30 @@ it('reports sums that differ from the ledger', async () => {
   expect(await metric('gateway_usage_rollup_drift')).toBeGreaterThan(0);
   expect(gateway.app.log()).toContain('"event":"usage_rollup_drift"');
 });
+
+it('compares counters once a day where that reads more than a million calls', async () => {
+  const monitor = gateway.app.app.get(UsageDriftMonitor, { strict: false });
+  const use = (more: number): Promise<unknown> =>
+    gateway.app.dataSource.query('UPDATE usage_buckets SET used = used + $1, updated_at = $2', [
+      more,
+      gateway.app.clock.now(),
+    ]);
+  await gateway.limit({ credit_limit: 1 });
+  await gateway.call();
+  await gateway.books.ledger(1);
+  await gateway.app.app.get(UsageHousekeepingService, { strict: false }).tidy();
+  await gateway.app.dataSource.query('UPDATE usage_rollups SET calls = 1000001 WHERE hours = 24');
+  const seen: number[] = [];
+  for (const [more, hours] of [
+    [5, 0],
+    [7, 0],
+    [0, 23],
+    [0, 2],
+  ] as const) {
+    gateway.app.clock.advance(hours * 3_600_000);
+    await use(more);
+    await monitor.check();
+    seen.push(await metric('gateway_usage_drift_nano'));
+  }
+  expect(seen).toEqual([5, 5, 5, 12]);
+});

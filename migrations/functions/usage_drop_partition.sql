@@ -7,10 +7,6 @@ LANGUAGE plpgsql SET timezone = 'UTC' SET lock_timeout = '500ms' AS $$
 DECLARE
   v_name text;
 BEGIN
-  -- Another replica is at it.
-  IF NOT pg_try_advisory_xact_lock(7160234, 1) THEN
-    RETURN NULL;
-  END IF;
   SELECT c.relname INTO v_name
   FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
   WHERE i.inhparent = 'usage_events'::regclass AND c.relname ~ '^usage_events_\d{4}_\d{2}$'

@@ -3,35 +3,43 @@ import { DataSource } from 'typeorm';
 import { AppConfig } from '../config/environment.js';
 import { TollgateDataSource } from './tollgate-data-source.js';
 
-/** Runs a statement that may take minutes: on the connections of the pool, each ends after seconds. One at a time. */
+/** Runs statements that may take minutes: on the connections of the pool, each ends after seconds. */
 @Injectable()
 export class LongStatement {
-  /** Of the server, while a statement runs. */
-  private process: number | undefined;
-
   constructor(
     @Inject(DataSource) private readonly pool: Pick<DataSource, 'query'>,
     private readonly config: AppConfig,
   ) {}
 
-  async query<Row>(sql: string, parameters: readonly unknown[]): Promise<readonly Row[]> {
+  /**
+   * @param signal of the end of the gateway: the statement then fails, and leaves nothing behind
+   * @returns undefined: another replica runs the same statement
+   */
+  async query<Row>(
+    sql: string,
+    parameters: readonly unknown[],
+    signal: AbortSignal,
+  ): Promise<readonly Row[] | undefined> {
     // The embedded database has one connection, and no limits.
     if (this.config.DATABASE_URL === undefined) return this.pool.query(sql, [...parameters]);
     const { DATABASE_URL, DATA_DIR } = this.config;
     const settings = { DATABASE_URL, DATA_DIR, DATABASE_POOL_SIZE: 1 };
+    signal.throwIfAborted();
     const own = await new TollgateDataSource(settings, [], { statementTimeout: 'none' }).initialize();
     try {
-      const [row]: readonly { readonly pid: number }[] = await own.query('SELECT pg_backend_pid() AS pid');
-      this.process = row?.pid;
+      const [session]: readonly { readonly pid: number; readonly isAlone: boolean }[] = await own.query(LOCK, [sql]);
+      signal.throwIfAborted();
+      if (session?.isAlone !== true) return undefined;
+      const cancel = (): void => {
+        this.pool.query('SELECT pg_cancel_backend($1)', [session.pid]).catch(() => undefined);
+      };
+      signal.addEventListener('abort', cancel, { once: true });
       return await own.query(sql, [...parameters]);
     } finally {
-      this.process = undefined;
       await own.destroy();
     }
   }
-
-  /** The statement fails, and leaves nothing behind. */
-  async cancel(): Promise<void> {
-    if (this.process !== undefined) await this.pool.query('SELECT pg_cancel_backend($1)', [this.process]);
-  }
 }
+
+/** Until the end of the connection. */
+const LOCK = `SELECT pg_backend_pid() AS pid, pg_try_advisory_lock(hashtextextended($1, 7160234)) AS "isAlone"`;

@@ -1,4 +1,5 @@
 import type { DataSource } from 'typeorm';
+import type { LongStatement } from '../database/long-statement.js';
 
 /** A counter that is not what the ledger and the adjustments add up to. */
 export interface BucketDrift {
@@ -30,13 +31,48 @@ const DRIFT = `
   FROM bucket b LEFT JOIN charged c USING (id) LEFT JOIN adjusted a USING (id)
   WHERE b.used <> COALESCE(c.amount, 0) + COALESCE(a.amount, 0)`;
 
+/** By the sums of days, which take a moment to read. */
+const CALLS = `
+  WITH first AS (
+    SELECT min(created_at) - interval '${SLACK}' AS at FROM usage_buckets WHERE updated_at >= $1
+  )
+  SELECT COALESCE(sum(r.calls), 0) AS calls FROM usage_rollups r
+  WHERE r.organisation_id = ANY (ARRAY(SELECT id FROM organisations)) AND r.hours = 24
+    AND r.start >= (SELECT date_trunc('day', at, 'UTC') FROM first)`;
+
 /**
  * Buckets whose counter differs from the ledger. There should be none, ever.
  * @param touchedSince only buckets that changed since then; reads the ledger from the first of their windows on
  */
-export async function usageDrift(dataSource: DataSource, touchedSince?: Date): Promise<readonly BucketDrift[]> {
-  const rows: readonly (Omit<BucketDrift, 'drift'> & { readonly drift: string })[] = await dataSource.query(DRIFT, [
-    touchedSince ?? null,
-  ]);
+export async function usageDrift(
+  dataSource: Pick<DataSource, 'query'>,
+  touchedSince?: Date,
+): Promise<readonly BucketDrift[]> {
+  return toDrift(await dataSource.query(DRIFT, [touchedSince ?? null]));
+}
+
+/**
+ * The same for a ledger that takes minutes to read.
+ * @param signal ends it
+ * @returns undefined: another replica does so
+ */
+export async function longUsageDrift(
+  statement: Pick<LongStatement, 'query'>,
+  touchedSince: Date,
+  signal: AbortSignal,
+): Promise<readonly BucketDrift[] | undefined> {
+  const rows = await statement.query<DriftRow>(DRIFT, [touchedSince], signal);
+  return rows === undefined ? undefined : toDrift(rows);
+}
+
+/** About how many calls `usageDrift` reads. */
+export async function callsToCompare(dataSource: Pick<DataSource, 'query'>, touchedSince: Date): Promise<number> {
+  const [row]: readonly { readonly calls: string }[] = await dataSource.query(CALLS, [touchedSince]);
+  return Number(row?.calls ?? 0);
+}
+
+type DriftRow = Omit<BucketDrift, 'drift'> & { readonly drift: string };
+
+function toDrift(rows: readonly DriftRow[]): readonly BucketDrift[] {
   return rows.map((row) => ({ ...row, drift: BigInt(row.drift) }));
 }

@@ -5,13 +5,17 @@ import { Clock } from '../common/time/clock.js';
 import { WakeableLoop } from '../common/time/wakeable-loop.js';
 import { LOGGER, type Logger } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
-import { usageDrift } from './drift.js';
+import { LongStatement } from '../database/long-statement.js';
+import { type BucketDrift, callsToCompare, longUsageDrift, usageDrift } from './drift.js';
 import { rollupDrift } from './rollup-drift.js';
 
 const INTERVAL_MS = 900_000;
 /** Buckets that changed since then: twice the interval, so that none is missed. */
 const LOOK_BACK_MS = 2 * INTERVAL_MS;
 const HOUR_MS = 3_600_000;
+/** More than these cannot be added up in the time that a statement may take. */
+const MAX_OFTEN = 1_000_000;
+const SELDOM_MS = 24 * HOUR_MS;
 /** A defect may touch every bucket there is. */
 const MAX_LOGGED = 20;
 
@@ -19,9 +23,13 @@ const MAX_LOGGED = 20;
 @Injectable()
 export class UsageDriftMonitor implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly loop = new WakeableLoop(() => this.check(), INTERVAL_MS);
+  private readonly stopping = new AbortController();
+  /** When counters of many calls are compared again. */
+  private nextSeldom = new Date(0);
 
   constructor(
     @Inject(DataSource) private readonly dataSource: DataSource,
+    @Inject(LongStatement) private readonly longStatement: Pick<LongStatement, 'query'>,
     private readonly clock: Clock,
     private readonly metrics: Metrics,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -32,6 +40,7 @@ export class UsageDriftMonitor implements OnApplicationBootstrap, BeforeApplicat
   }
 
   beforeApplicationShutdown(): Promise<void> {
+    this.stopping.abort();
     return this.loop.stop();
   }
 
@@ -51,12 +60,23 @@ export class UsageDriftMonitor implements OnApplicationBootstrap, BeforeApplicat
   }
 
   private async checkCounters(): Promise<void> {
-    const drifting = await usageDrift(this.dataSource, new Date(this.clock.now().getTime() - LOOK_BACK_MS));
+    const drifting = await this.driftOfCounters();
+    if (drifting === undefined) return;
     const sum = drifting.reduce((total, { drift }) => total + (drift < 0n ? -drift : drift), 0n);
     this.metrics.usageDrift.set(Number(sum));
     if (drifting.length === 0) return;
     const first = drifting.slice(0, MAX_LOGGED).map((bucket) => ({ ...bucket, drift: String(bucket.drift) }));
     this.logger.error({ event: 'usage_drift', buckets: drifting.length, drift: String(sum), first });
+  }
+
+  /** undefined: it is not this process's turn. */
+  private async driftOfCounters(): Promise<readonly BucketDrift[] | undefined> {
+    const now = this.clock.now();
+    const since = new Date(now.getTime() - LOOK_BACK_MS);
+    if ((await callsToCompare(this.dataSource, since)) <= MAX_OFTEN) return usageDrift(this.dataSource, since);
+    if (now < this.nextSeldom) return undefined;
+    this.nextSeldom = new Date(now.getTime() + SELDOM_MS);
+    return longUsageDrift(this.longStatement, new Date(now.getTime() - 2 * SELDOM_MS), this.stopping.signal);
   }
 
   /** Of this hour and the one before. */
