@@ -30,7 +30,7 @@ export const filters = [
       await shows(3);
       await page.getByLabel('Provider', { exact: true }).selectOption('Compatible with OpenAI');
       await shows(2);
-      await page.getByLabel('Name of the model').fill('sifted-two');
+      await page.getByLabel('Model name').fill('sifted-two');
       await shows(1);
       const asked = page.waitForRequest((request) => new URL(request.url()).searchParams.has('from'));
       await page.getByLabel('Time', { exact: true }).selectOption('In the last hour');

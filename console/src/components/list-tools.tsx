@@ -39,7 +39,7 @@ export function ListChoice({ list, ...choice }: Choice & { readonly list: List }
 /** One choice of what a list shows. */
 export function Choose({ label, value, options, onChoose }: Choice & { readonly onChoose: (value: string) => void }) {
   return (
-    <Select aria-label={label} className="sm:w-44" value={value} onChange={({ target }) => onChoose(target.value)}>
+    <Select aria-label={label} className="sm:w-42" value={value} onChange={({ target }) => onChoose(target.value)}>
       {Object.entries(options).map(([option, words]) => (
         <option key={option} value={option}>
           {words}

@@ -18,7 +18,8 @@ const TICK = new Intl.NumberFormat('en-US', {
   minimumFractionDigits: 0,
   maximumSignificantDigits: 3,
 });
-const tick = (value: number): string => TICK.format(value);
+/** `$1.80`, not `$1.8`. */
+const tick = (value: number): string => TICK.format(value).replace(/\.\d$/, '$&0');
 
 /** Cost a day as stacked bars; arrow keys go from day to day. The same figures stand in a table for screen readers. */
 export function SpendChart({

@@ -63,7 +63,7 @@ export function CallsPage() {
         <TimeChoice list={list} />
         <WorkspaceChoice list={list} />
         <ProviderChoice list={list} />
-        <SearchBox label="Name of the model" value={model ?? ''} onSearch={list.onModel} />
+        <SearchBox label="Model name" value={model ?? ''} onSearch={list.onModel} />
       </ListTools>
       <Card>
         <Table

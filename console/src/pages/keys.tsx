@@ -111,7 +111,7 @@ function columns({ mayRotate, mayDelete, onAct, caller, nameIds }: Shown): reado
     {
       title: 'For',
       cell: ({ user, level, workspace_id: id }) =>
-        user?.user_id ?? (level === 'workspace' && id !== null ? nameIds(id) : 'the organisation'),
+        user?.user_id ?? (level === 'workspace' && id !== null ? nameIds(id) : 'organisation'),
     },
     {
       title: 'May',

@@ -13,6 +13,7 @@ import { type Column, Table } from '../components/table';
 import { Badge } from '../components/ui/badge';
 import { Button } from '../components/ui/button';
 import { Card } from '../components/ui/card';
+import { Url } from '../components/url';
 import { When } from '../components/when';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
@@ -47,7 +48,7 @@ export function McpServerPage() {
       title={name}
       intro={
         <>
-          <span className="block font-mono text-xs wrap-anywhere">{url}</span>
+          <Url url={url} className="block" />
           Last call: <LastCall server={server.data} />
         </>
       }
@@ -113,7 +114,7 @@ function Calls({ serverId }: { readonly serverId: string }) {
         columns={CALL_COLUMNS}
         query={calls}
         keyOf={({ id }) => id}
-        empty="No such call."
+        empty={list.search === undefined && outcome === undefined ? 'No call yet.' : 'No such call.'}
         after={list.after}
         onAfter={list.onAfter}
         csv={{ path: `/v1/mcp-servers/${serverId}/calls`, query: { search: list.search, outcome } }}

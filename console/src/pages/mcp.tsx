@@ -11,6 +11,7 @@ import { type Column, Table } from '../components/table';
 import { Badge } from '../components/ui/badge';
 import { Button } from '../components/ui/button';
 import { Card } from '../components/ui/card';
+import { Url } from '../components/url';
 import { counted } from '../lib/format';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
@@ -67,15 +68,17 @@ function columns(mayRead: boolean): readonly Column<McpServer>[] {
           <Link to="/mcp/$ref" params={{ ref: id }} className="font-medium text-accent hover:underline">
             {name}
           </Link>
-          <p className="font-mono text-xs wrap-anywhere text-muted">{url}</p>
+          <p>
+            <Url url={url} className="text-muted" />
+          </p>
         </>
       ),
     },
     {
-      title: 'Address behind it',
+      title: 'Behind it',
       kind: 'name',
-      isExtra: true,
-      cell: ({ url }) => <span className="font-mono text-xs wrap-anywhere">{url}</span>,
+      isExtra: 'wide',
+      cell: ({ url }) => <Url url={url} />,
     },
     {
       title: 'Identity',
@@ -83,7 +86,9 @@ function columns(mayRead: boolean): readonly Column<McpServer>[] {
         forwarding?.method ?? <span className="text-muted">none</span>,
     },
     { title: 'State', cell: ({ enabled }) => (enabled ? <Badge tone="good">enabled</Badge> : <Badge>off</Badge>) },
-    ...(mayRead ? [{ title: 'Last call', cell: (server: McpServer) => <LastCall server={server} /> }] : []),
+    ...(mayRead
+      ? [{ title: 'Last call', kind: 'name' as const, cell: (server: McpServer) => <LastCall server={server} /> }]
+      : []),
     { title: 'Test', cell: (server) => (mayRead ? <Test server={server} /> : null) },
   ];
 }

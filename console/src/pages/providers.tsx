@@ -103,7 +103,7 @@ function columns({ mayTest, mayChange, mayDelete, onAct }: Rights): readonly Col
         </>
       ),
     },
-    { title: 'Provider', cell: ({ provider }) => providerName(provider) },
+    { title: 'Provider', kind: 'short', cell: ({ provider }) => providerName(provider) },
     {
       title: 'Credential',
       isExtra: true,

@@ -100,7 +100,7 @@ function columns({ mayTest, mayChange, mayDelete, onAct }: Rights): readonly Col
       cell: ({ last_resolved_at, last_error }) =>
         last_error === null ? <When at={last_resolved_at} /> : <span className="text-bad">{last_error}</span>,
     },
-    { title: 'Used by', isExtra: true, cell: ({ id }) => <UsedBy referenceId={id} /> },
+    { title: 'Used by', kind: 'name', isExtra: true, cell: ({ id }) => <UsedBy referenceId={id} /> },
     { title: 'Test', cell: (reference) => (mayTest ? <TestReference reference={reference} /> : null) },
     ...(mayChange || mayDelete
       ? [

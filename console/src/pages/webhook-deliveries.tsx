@@ -10,6 +10,7 @@ import { type Column, Table } from '../components/table';
 import { Badge, type Tone } from '../components/ui/badge';
 import { Button } from '../components/ui/button';
 import { Card } from '../components/ui/card';
+import { Url } from '../components/url';
 import { When } from '../components/when';
 import { counted, dateTime } from '../lib/format';
 import { useListSearch } from '../lib/list-search';
@@ -49,7 +50,7 @@ export function WebhookDeliveriesPage() {
       title="Deliveries"
       intro={
         <>
-          <span className="font-mono text-xs wrap-anywhere">{url}</span>
+          <Url url={url} />
           {description !== null && ` · ${description}`} ·{' '}
           <Link to="/settings" search={{ view: 'webhooks' }} className="text-accent underline">
             all webhooks

@@ -12,6 +12,7 @@ import { type Column, Table } from '../components/table';
 import { Badge } from '../components/ui/badge';
 import { Button, buttonLook } from '../components/ui/button';
 import { Card } from '../components/ui/card';
+import { Url } from '../components/url';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
 import { WebhookForm } from './webhook-form';
@@ -35,7 +36,7 @@ export function Webhooks() {
       title: 'Address',
       cell: ({ url, description }) => (
         <>
-          <span className="font-mono text-xs wrap-anywhere">{url}</span>
+          <Url url={url} />
           {description !== null && <p className="text-xs wrap-anywhere text-muted">{description}</p>}
         </>
       ),
