@@ -26,16 +26,18 @@ export class LongStatement {
     const settings = { DATABASE_URL, DATA_DIR, DATABASE_POOL_SIZE: 1 };
     signal.throwIfAborted();
     const own = await new TollgateDataSource(settings, [], { statementTimeout: 'none' }).initialize();
+    let pid: number | undefined;
+    const cancel = (): void => {
+      if (pid !== undefined) this.pool.query('SELECT pg_cancel_backend($1)', [pid]).catch(() => undefined);
+    };
+    signal.addEventListener('abort', cancel);
     try {
       const [session]: readonly { readonly pid: number; readonly isAlone: boolean }[] = await own.query(LOCK, [sql]);
       signal.throwIfAborted();
-      if (session?.isAlone !== true) return undefined;
-      const cancel = (): void => {
-        this.pool.query('SELECT pg_cancel_backend($1)', [session.pid]).catch(() => undefined);
-      };
-      signal.addEventListener('abort', cancel, { once: true });
-      return await own.query(sql, [...parameters]);
+      pid = session?.pid;
+      return session?.isAlone === true ? await own.query(sql, [...parameters]) : undefined;
     } finally {
+      signal.removeEventListener('abort', cancel);
       await own.destroy();
     }
   }
