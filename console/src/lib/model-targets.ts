@@ -10,6 +10,8 @@ export type Strategy = keyof typeof STRATEGIES;
 
 /** A target while it is edited: numbers as they were typed. */
 export interface TargetDraft {
+  /** Of this page only: a target keeps its fields when others move. */
+  readonly id: string;
   readonly virtualKey: string;
   readonly model: string;
   readonly step: string;
@@ -33,19 +35,7 @@ export interface ConditionDraft {
 
 const PERCENT = 100;
 const SECOND_MS = 1_000;
-
-export const NEW_TARGET: TargetDraft = {
-  virtualKey: '',
-  model: '',
-  step: '1',
-  share: '1',
-  conditions: [],
-  minTokens: '',
-  maxTokens: '',
-  budgetLeft: '',
-  timeoutSeconds: '',
-  baseModel: '',
-};
+let lastId = 0;
 
 export function isStrategy(text: string): text is Strategy {
   return text in STRATEGIES;
@@ -62,12 +52,29 @@ export function stepsOf(targets: readonly ModelTarget[]): readonly number[] {
   return [...new Set(targets.map(({ order }) => order))].toSorted((one, other) => one - other);
 }
 
+export function newTarget(): TargetDraft {
+  return {
+    id: nextId(),
+    virtualKey: '',
+    model: '',
+    step: '1',
+    share: '1',
+    conditions: [],
+    minTokens: '',
+    maxTokens: '',
+    budgetLeft: '',
+    timeoutSeconds: '',
+    baseModel: '',
+  };
+}
+
 /** In the order in which they are tried. */
 export function draftsOf(targets: readonly ModelTarget[]): readonly TargetDraft[] {
   const steps = stepsOf(targets);
   return targets
     .toSorted((one, other) => one.order - other.order)
     .map((target) => ({
+      id: nextId(),
       virtualKey: target.virtual_key,
       model: target.model,
       step: String(steps.indexOf(target.order) + 1),
@@ -102,6 +109,11 @@ export function targetsOf(drafts: readonly TargetDraft[], strategy: Strategy): M
     min_budget_left: draft.budgetLeft === '' ? null : Number((Number(draft.budgetLeft) / PERCENT).toFixed(4)),
     timeout_ms: draft.timeoutSeconds === '' ? null : Math.round(Number(draft.timeoutSeconds) * SECOND_MS),
   }));
+}
+
+function nextId(): string {
+  lastId += 1;
+  return String(lastId);
 }
 
 function textOf(count: number | null): string {

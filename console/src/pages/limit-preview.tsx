@@ -4,6 +4,7 @@ import type { UsagePeriod, UsageSimulation } from '../api/types.gen';
 import { Badge, type Tone } from '../components/ui/badge';
 import { Meter } from '../components/ui/meter';
 import { amount, counted } from '../lib/format';
+import type { LimitValues } from '../lib/limit-values';
 import { keyInWords } from '../lib/limit-words';
 import { useNames } from '../lib/names';
 import { messageOf } from '../lib/session';
@@ -13,14 +14,10 @@ const DAY_SECONDS = 86_400;
 const SHOWN = 5;
 
 /** A limit that is not made yet. */
-export interface LimitDraft {
-  readonly type: 'cost' | 'tokens';
+export interface LimitDraft extends Readonly<Pick<LimitValues, 'type' | 'condition' | 'value' | 'group'>> {
   readonly cap: number;
   /** How many days the preview looks back. */
   readonly days: number;
-  readonly condition: 'model' | 'provider' | 'virtual_key' | 'api_key' | 'workspace_id' | 'endpoint';
-  readonly value: string;
-  readonly group: 'api_key' | 'workspace_id' | 'model' | 'metadata._user';
 }
 
 /** What the limit would have done to the calls of the last days, and what the limits of today say of such a call. */

@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import { useForm } from 'react-hook-form';
+import { useForm, type UseFormReturn } from 'react-hook-form';
 import { createSecretReference, testSecretReference, updateSecretReference } from '../api/sdk.gen';
 import type { SecretReference } from '../api/types.gen';
 import { Form } from '../components/form';
@@ -60,9 +60,6 @@ export function SecretReferenceForm({ reference, onClose }: SecretReferenceFormP
       </SavedDialog>
     );
   }
-  const [manager, variant, workspaces] = form.watch(['manager', 'variant', 'workspaces']);
-  const known = managerOf(manager);
-  const externalId = reference?.auth_config[`${known.prefix}external_id`];
   return (
     <Dialog title={reference === undefined ? 'New secret reference' : `Change ${reference.name}`} onClose={onClose}>
       <Form
@@ -74,78 +71,102 @@ export function SecretReferenceForm({ reference, onClose }: SecretReferenceFormP
         <Field label="Name" param="name">
           {(tie) => <Input {...tie} {...form.register('name')} required maxLength={255} />}
         </Field>
-        <div className="grid gap-4 sm:grid-cols-2">
-          <Field label="Manager" param="manager_type">
-            {(tie) => (
-              <Select
-                {...tie}
-                {...form.register('manager', {
-                  onChange: ({ target }) => form.setValue('variant', firstVariantOf(managerOf(target.value))),
-                })}
-                disabled={reference !== undefined}
-              >
-                {(reference === undefined ? NEW_MANAGERS : [reference.manager_type]).map((type) => (
-                  <option key={type} value={type}>
-                    {managerOf(type).title}
-                  </option>
-                ))}
-              </Select>
-            )}
-          </Field>
-          <Field label="The gateway logs in with" param={`auth_config.${known.prefix}${known.discriminator}`}>
-            {(tie) => (
-              <Select {...tie} {...form.register('variant')}>
-                {Object.entries(known.variants).map(([name, { title }]) => (
-                  <option key={name} value={name}>
-                    {title}
-                  </option>
-                ))}
-              </Select>
-            )}
-          </Field>
-          {known.variants[variant]?.fields.map(({ name, title, hint, isSecret, isOptional }) => {
-            const stored = isSecret && reference?.auth_config[`masked_${known.prefix}${name}`];
-            return (
-              <Field
-                key={name}
-                param={`auth_config.${known.prefix}${name}`}
-                label={isOptional ? `${title} (optional)` : title}
-                hint={hint}
-              >
-                {(tie) => (
-                  <Input
-                    {...tie}
-                    {...form.register(`credentials.${name}`)}
-                    type={isSecret ? 'password' : 'text'}
-                    autoComplete="off"
-                    spellCheck={false}
-                    placeholder={stored || undefined}
-                    required={!isOptional && !stored}
-                  />
-                )}
-              </Field>
-            );
-          })}
-        </div>
-        {externalId !== undefined && (
-          <p className="wrap-anywhere text-muted">
-            External id for the trust policy: <span className="font-mono text-xs">{externalId}</span>
-          </p>
-        )}
-        <div className="grid gap-4 sm:grid-cols-3">
-          <Field label="Secret" param="secret_path" hint={known.pathHint}>
-            {(tie) => <Input {...tie} {...form.register('path')} required maxLength={1024} spellCheck={false} />}
-          </Field>
-          <Field label="Key inside of it" param="secret_key" hint="Empty: the whole secret.">
-            {(tie) => <Input {...tie} {...form.register('key')} spellCheck={false} />}
-          </Field>
-          <Field label="Version" param="secret_version" hint="Empty: the current one.">
-            {(tie) => <Input {...tie} {...form.register('version')} spellCheck={false} />}
-          </Field>
-        </div>
-        <AllowedWorkspaces chosen={workspaces} onChange={(next) => form.setValue('workspaces', next)} />
+        <ManagerFields form={form} reference={reference} />
+        <PlaceFields form={form} />
+        <AllowedWorkspaces chosen={form.watch('workspaces')} onChange={(next) => form.setValue('workspaces', next)} />
       </Form>
     </Dialog>
+  );
+}
+
+interface PartProps {
+  readonly form: UseFormReturn<Values>;
+}
+
+/** The secret manager, and how the gateway logs in there. */
+function ManagerFields({ form, reference }: PartProps & Pick<SecretReferenceFormProps, 'reference'>) {
+  const [manager, variant] = form.watch(['manager', 'variant']);
+  const { prefix, discriminator, variants } = managerOf(manager);
+  const externalId = reference?.auth_config[`${prefix}external_id`];
+  return (
+    <>
+      <div className="grid gap-4 sm:grid-cols-2">
+        <Field label="Manager" param="manager_type">
+          {(tie) => (
+            <Select
+              {...tie}
+              {...form.register('manager', {
+                onChange: ({ target }) => form.setValue('variant', firstVariantOf(managerOf(target.value))),
+              })}
+              disabled={reference !== undefined}
+            >
+              {(reference === undefined ? NEW_MANAGERS : [reference.manager_type]).map((type) => (
+                <option key={type} value={type}>
+                  {managerOf(type).title}
+                </option>
+              ))}
+            </Select>
+          )}
+        </Field>
+        <Field label="The gateway logs in with" param={`auth_config.${prefix}${discriminator}`}>
+          {(tie) => (
+            <Select {...tie} {...form.register('variant')}>
+              {Object.entries(variants).map(([name, { title }]) => (
+                <option key={name} value={name}>
+                  {title}
+                </option>
+              ))}
+            </Select>
+          )}
+        </Field>
+        {variants[variant]?.fields.map(({ name, title, hint, isSecret, isOptional }) => {
+          const stored = isSecret && reference?.auth_config[`masked_${prefix}${name}`];
+          return (
+            <Field
+              key={name}
+              param={`auth_config.${prefix}${name}`}
+              label={isOptional ? `${title} (optional)` : title}
+              hint={hint}
+            >
+              {(tie) => (
+                <Input
+                  {...tie}
+                  {...form.register(`credentials.${name}`)}
+                  type={isSecret ? 'password' : 'text'}
+                  autoComplete="off"
+                  spellCheck={false}
+                  placeholder={stored || undefined}
+                  required={!isOptional && !stored}
+                />
+              )}
+            </Field>
+          );
+        })}
+      </div>
+      {externalId !== undefined && (
+        <p className="wrap-anywhere text-muted">
+          External id for the trust policy: <span className="font-mono text-xs">{externalId}</span>
+        </p>
+      )}
+    </>
+  );
+}
+
+/** Where the secret is in the manager. */
+function PlaceFields({ form }: PartProps) {
+  const { pathHint } = managerOf(form.watch('manager'));
+  return (
+    <div className="grid gap-4 sm:grid-cols-3">
+      <Field label="Secret" param="secret_path" hint={pathHint}>
+        {(tie) => <Input {...tie} {...form.register('path')} required maxLength={1024} spellCheck={false} />}
+      </Field>
+      <Field label="Key inside of it" param="secret_key" hint="Empty: the whole secret.">
+        {(tie) => <Input {...tie} {...form.register('key')} spellCheck={false} />}
+      </Field>
+      <Field label="Version" param="secret_version" hint="Empty: the current one.">
+        {(tie) => <Input {...tie} {...form.register('version')} spellCheck={false} />}
+      </Field>
+    </div>
   );
 }
 
