@@ -108,6 +108,45 @@ export const forms = [
     },
   },
   {
+    title: 'The second click of a double click sends nothing',
+    run: async ({ tabs, page: address, adminKey, ask }) => {
+      await ask('/v1/virtual-keys', { name: 'Clicked', slug: 'clicked', provider: 'local' });
+      const page = await logIn(tabs, `${address}/keys`, adminKey);
+      const dialog = page.getByRole('dialog');
+      const sent = [];
+      page.on('request', (request) => request.method() !== 'GET' && sent.push(new URL(request.url()).pathname));
+      const twice = (name) =>
+        dialog.getByRole('button', { name, exact: true }).evaluate((button) => {
+          button.click();
+          button.click();
+        });
+      await page.getByRole('button', { name: 'New key' }).click();
+      // What the form refuses itself does not lock it.
+      await twice('Create key');
+      await dialog.getByText('A key needs a name.').waitFor();
+      await dialog.getByLabel('Name', { exact: true }).fill('clicked twice');
+      await twice('Create key');
+      await dialog.getByRole('button', { name: 'Close' }).click();
+      await page.getByRole('button', { name: 'Rotate clicked twice' }).click();
+      await twice('Rotate');
+      await dialog.getByText('The old secret ends in').waitFor();
+      await dialog.getByRole('button', { name: 'Close' }).click();
+      await page.getByRole('button', { name: 'Delete clicked twice' }).click();
+      await twice('Delete');
+      await dialog.waitFor({ state: 'detached' });
+
+      await page.getByRole('link', { name: 'Models' }).click();
+      await page.getByRole('button', { name: 'New route' }).click();
+      await dialog.getByLabel('Name', { exact: true }).fill('clicked-route');
+      await dialog.getByLabel('Virtual key').selectOption('clicked');
+      await dialog.getByLabel('Model', { exact: true }).fill('m');
+      await twice('Create route');
+      await dialog.waitFor({ state: 'detached' });
+      const paths = sent.map((path) => path.replace(/[0-9a-f-]{36}/, 'id'));
+      assert.deepEqual(paths, ['/v1/api-keys', '/v1/api-keys/id/rotate', '/v1/api-keys/id', '/v1/model-routes']);
+    },
+  },
+  {
     title: 'What the gateway refuses stands at its field until that is changed, and the rest at the foot',
     run: async ({ tabs, page: address, adminKey, ask }) => {
       await ask('/v1/virtual-keys', { name: 'Taken', slug: 'taken', provider: 'local' });

@@ -1,5 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { useOnce } from '../lib/once';
 import { ErrorNote } from './states';
 import { Button } from './ui/button';
 import { Dialog } from './ui/dialog';
@@ -28,13 +29,18 @@ export function Confirm({
   onDone = onClose,
 }: ConfirmProps) {
   const confirmed = useMutation({ mutationFn: onConfirm, onSuccess: onDone, meta: { done: `${title}: done.` } });
+  const once = useOnce(confirmed);
   return (
     <Dialog title={title} onClose={onClose}>
       <div className="space-y-2">{children}</div>
       {confirmed.isError && <ErrorNote error={confirmed.error} />}
       <footer className="flex justify-end gap-2">
         <Button onClick={onClose}>Cancel</Button>
-        <Button kind="danger" disabled={isBlocked || confirmed.isPending} onClick={() => confirmed.mutate()}>
+        <Button
+          kind="danger"
+          disabled={isBlocked || confirmed.isPending}
+          onClick={() => void once(() => confirmed.mutate())}
+        >
           {action}
         </Button>
       </footer>

@@ -1,5 +1,6 @@
 import type { UseMutationResult } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useLayoutEffect, useRef, useState } from 'react';
+import { useOnce } from '../lib/once';
 import { FieldMessages, NO_REFUSAL, refusalOf } from '../lib/refusal';
 import { ErrorNote } from './states';
 import { Button } from './ui/button';
@@ -22,6 +23,7 @@ interface FormProps {
 export function Form({ sent, onSubmit, action, onClose, children }: FormProps) {
   const ref = useRef<HTMLFormElement>(null);
   const note = useRef<HTMLDivElement>(null);
+  const once = useOnce(sent);
   const [{ error, atFields, rest }, setRefusal] = useState(NO_REFUSAL);
   useLayoutEffect(() => {
     const fields = ref.current?.querySelectorAll<HTMLElement>('[data-param]') ?? [];
@@ -47,7 +49,10 @@ export function Form({ sent, onSubmit, action, onClose, children }: FormProps) {
       <form
         ref={ref}
         className="space-y-4"
-        onSubmit={(event) => void onSubmit(event)}
+        onSubmit={(event) => {
+          event.preventDefault();
+          void once(() => onSubmit(event));
+        }}
         onChange={({ target }) => forget(target)}
         onClick={({ target }) => target instanceof Element && target.closest('button') && forget(target)}
       >
