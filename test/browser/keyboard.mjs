@@ -104,6 +104,24 @@ export const keyboard = [
     },
   },
   {
+    title: 'When a row with the focus is deleted, its list gets the focus',
+    run: async ({ tabs, page: address, adminKey, keyWith }) => {
+      await keyWith(['usage.read'], 'leaving row one');
+      await keyWith(['usage.read'], 'leaving row two');
+      const page = await logIn(tabs, `${address}/keys?search=leaving+row`, adminKey);
+      const dialog = page.getByRole('dialog');
+      for (const [name, place] of [
+        ['leaving row one', page.getByRole('region', { name: 'API keys' })],
+        ['leaving row two', page.locator('main div').filter({ hasText: 'No key here.' })],
+      ]) {
+        await page.getByRole('button', { name: `Delete ${name}` }).press('Enter');
+        await dialog.getByRole('button', { name: 'Delete', exact: true }).press('Enter');
+        await page.getByRole('button', { name: `Delete ${name}` }).waitFor({ state: 'detached' });
+        await place.and(page.locator(':focus')).waitFor({ timeout: 5_000 });
+      }
+    },
+  },
+  {
     title: 'A button that the keyboard presses keeps the focus when its work is done',
     run: async ({ tabs, page: address, adminKey }) => {
       const page = await logIn(tabs, `${address}/providers?search=local`, adminKey);

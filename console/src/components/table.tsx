@@ -2,6 +2,7 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import { type ReactNode, useEffect, useState } from 'react';
 import { cn } from '../lib/cn';
 import { counted, whole } from '../lib/format';
+import { useKeptFocus } from '../lib/kept-focus';
 import type { Failure } from '../lib/session';
 import { CsvButton, type CsvSource } from './csv-button';
 import { Empty, ErrorNote, Loading } from './states';
@@ -47,11 +48,12 @@ type TableProps<Row> = Paging & {
 
 /** One page of a list of the gateway, with the states of loading, failure and nothing there. */
 export function Table<Row>(props: TableProps<Row>) {
+  const box = useKeptFocus();
   return (
-    <>
+    <div {...box}>
       <Found {...props} />
       <Rows {...props} />
-    </>
+    </div>
   );
 }
 
