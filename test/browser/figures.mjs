@@ -80,6 +80,51 @@ export const figures = [
     },
   },
   {
+    title: 'A limit of one workspace is shown, and tried out, with the calls of that workspace alone',
+    run: async ({ tabs, page: address, adminKey, ask, keyWith, call, providerUrl }) => {
+      const { id } = await ask('/v1/workspaces', { name: 'Alone', slug: 'alone' });
+      await ask('/v1/workspaces', { name: 'Not alone', slug: 'not-alone' });
+      const config = { base_url: providerUrl };
+      await ask('/v1/virtual-keys', { name: 'Of both', slug: 'of-both', provider: 'openai-compatible', config });
+      const place = { level: 'workspace', workspace_id: 'alone', scopes: ['completions.write'] };
+      const { key } = await ask('/v1/api-keys', { name: 'inside', ...place });
+      for (const each of [key, await keyWith(['completions.write'], 'outside')]) {
+        assert.equal((await call(each, { model: '@of-both/shared-model' })).status, 200);
+      }
+      const page = await logIn(tabs, `${address}/limits`, adminKey);
+      await page.getByRole('button', { name: 'New limit' }).click();
+      const dialog = page.getByRole('dialog');
+      const shown = dialog.getByRole('region', { name: 'What this limit would do' });
+      const groups = shown.getByRole('listitem');
+      await dialog.getByLabel('Name', { exact: true }).fill('Alone it counts');
+      await dialog.getByLabel('Counts').selectOption('tokens');
+      await dialog.getByLabel('Cap in tokens').fill('1');
+      await dialog.getByLabel('is', { exact: true }).fill('shared-model');
+      await shown.getByText('2 of 2 groups would have reached the cap').waitFor();
+      await dialog.getByLabel('Workspace').selectOption(id);
+      await shown.getByText('1 of 1 group would have reached the cap').waitFor({ timeout: 5_000 });
+      assert.match(await groups.innerText(), /^inside/);
+      await dialog.getByLabel('For calls whose').selectOption('workspace');
+      await dialog.getByLabel('is', { exact: true }).selectOption('Not alone');
+      await shown.getByText('No such call').waitFor({ timeout: 5_000 });
+      await dialog.getByLabel('is', { exact: true }).selectOption('Alone');
+      await shown.getByText('1 of 1 group').waitFor({ timeout: 5_000 });
+      await dialog.getByLabel('For calls whose').selectOption('model');
+      await dialog.getByRole('button', { name: 'Create limit' }).click();
+      await page.getByText('Calls of workspace Alone, counted for each API key').waitFor({ timeout: 5_000 });
+      await page.getByRole('link', { name: 'Alone it counts' }).click();
+      await page.getByText('Calls of workspace Alone, counted for each API key').waitFor({ timeout: 5_000 });
+      await page.getByRole('button', { name: 'Archive' }).click();
+      await dialog.getByRole('button', { name: 'Archive' }).click();
+      await page.getByRole('heading', { name: 'Limits' }).waitFor();
+
+      await page.getByRole('button', { name: 'New limit' }).click();
+      const asked = page.waitForRequest((each) => each.postData()?.includes(id) ?? false);
+      await dialog.getByLabel('Workspace').selectOption(id);
+      assert.ok((await asked).url().endsWith('/simulate'));
+    },
+  },
+  {
     title: 'The cap and the alert of a limit are changed, and an alert above the cap is refused at its field',
     run: async ({ tabs, page: address, adminKey, ask }) => {
       const fields = { conditions: [{ key: 'model', value: 'raised' }], group_by: [{ key: 'model' }], type: 'cost' };

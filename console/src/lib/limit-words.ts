@@ -31,9 +31,14 @@ export function groupInWords(valueKey: string, nameIds: (text: string) => string
     .join(' · ');
 }
 
+/** Texts with the ids that `conditionsInWords` names. */
+export function idsOf({ conditions, workspace_id: workspace }: UsageLimit): readonly string[] {
+  return [JSON.stringify(conditions), workspace ?? ''];
+}
+
 /** Which calls a limit counts, and for whom. */
 export function conditionsInWords(
-  { conditions, group_by: groups }: UsageLimit,
+  { conditions, group_by: groups, workspace_id: workspace }: UsageLimit,
   nameIds: (text: string) => string,
 ): string {
   const where = conditions.flatMap(({ key, value, excludes = [] }) => {
@@ -44,6 +49,7 @@ export function conditionsInWords(
       ...(not.length === 0 ? [] : [`no ${keyInWords(key)} ${not.map(nameIds).join(' or ')}`]),
     ];
   });
+  if (workspace !== null) where.unshift(`workspace ${nameIds(workspace)}`);
   const calls = where.length === 0 ? 'All calls' : `Calls of ${where.join(' and ')}`;
   const each = groups.map(({ key }) => keyInWords(key)).join(' and ');
   return each === '' ? calls : `${calls}, counted for each ${each}`;

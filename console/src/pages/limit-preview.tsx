@@ -3,6 +3,7 @@ import { simulateUsage } from '../api/sdk.gen';
 import type { UsagePeriod, UsageSimulation } from '../api/types.gen';
 import { Badge, type Tone } from '../components/ui/badge';
 import { Meter } from '../components/ui/meter';
+import { inWorkspace } from '../components/workspace-field';
 import { amount, counted } from '../lib/format';
 import type { LimitValues } from '../lib/limit-values';
 import { keyInWords } from '../lib/limit-words';
@@ -14,7 +15,9 @@ const DAY_SECONDS = 86_400;
 const SHOWN = 5;
 
 /** A limit that is not made yet. */
-export interface LimitDraft extends Readonly<Pick<LimitValues, 'type' | 'condition' | 'value' | 'group'>> {
+export interface LimitDraft extends Readonly<
+  Pick<LimitValues, 'type' | 'workspace' | 'condition' | 'value' | 'group'>
+> {
   readonly cap: number;
   /** How many days the preview looks back. */
   readonly days: number;
@@ -30,12 +33,13 @@ export function LimitPreview({ draft }: { readonly draft: LimitDraft }) {
   );
 }
 
-function Past({ draft: { type, cap, days, condition, value, group } }: { readonly draft: LimitDraft }) {
+function Past({ draft: { type, cap, days, workspace, condition, value, group } }: { readonly draft: LimitDraft }) {
   const now = Math.floor(Date.now() / 1_000);
   const from = now - (now % DAY_SECONDS) - (days - 1) * DAY_SECONDS;
   // A pattern is no filter of the report, which then is of all calls.
   const isExact = value !== '' && !value.includes('*');
-  const query = { from, bucket: 'none', group_by: group, ...(isExact && { [condition]: value }) } as const;
+  const where = { ...(isExact && { [condition]: value }), ...inWorkspace(workspace) };
+  const query = { from, bucket: 'none', group_by: group, ...where } as const;
   const report = useQuery({
     queryKey: ['usage by group', query],
     // Rows of another grouping stay until the new ones are there: they keep the names that they have by it.
@@ -44,7 +48,9 @@ function Past({ draft: { type, cap, days, condition, value, group } }: { readonl
     placeholderData: (previous) => previous,
     retry: false,
   });
-  const groups = (report.data ?? [])
+  // A limit of one workspace counts no call of another.
+  const isNever = condition === 'workspace_id' && isExact && workspace !== '' && workspace !== value;
+  const groups = (isNever ? [] : (report.data ?? []))
     .map(({ period, id }) => ({ id, used: period[type] }))
     .sort((one, other) => other.used - one.used);
   const shown = groups.slice(0, SHOWN);
@@ -98,9 +104,9 @@ const DECISIONS: Readonly<Record<UsageSimulation['decision'], readonly [Tone, st
   price_unknown: ['bad', 'is refused without a price'],
 };
 
-function Present({ draft: { condition, value } }: { readonly draft: LimitDraft }) {
+function Present({ draft: { workspace, condition, value } }: { readonly draft: LimitDraft }) {
   const isNamed = value !== '' && !value.includes('*');
-  const body = isNamed ? { [condition]: value } : {};
+  const body = { ...(isNamed && { [condition]: value }), ...inWorkspace(workspace) };
   const simulation = useQuery({
     queryKey: ['simulate', body],
     queryFn: async () => (await simulateUsage({ body, throwOnError: true })).data,

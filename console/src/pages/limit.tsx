@@ -15,7 +15,7 @@ import { Card } from '../components/ui/card';
 import { Meter } from '../components/ui/meter';
 import { When } from '../components/when';
 import { amount, quantity } from '../lib/format';
-import { conditionsInWords, groupInWords } from '../lib/limit-words';
+import { conditionsInWords, groupInWords, idsOf } from '../lib/limit-words';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
 import { useNames } from '../lib/names';
@@ -55,7 +55,7 @@ function Groups({ limit }: { readonly limit: UsageLimit }) {
     placeholderData: (previous) => previous,
   });
   const keys = (groups.data?.data ?? []).map(({ value_key: key }) => key);
-  const nameIds = useNames([JSON.stringify(limit.conditions), ...keys]);
+  const nameIds = useNames([...idsOf(limit), ...keys]);
   const strict = useMutation({
     meta: { done: 'The limit is strict now.' },
     mutationFn: () =>

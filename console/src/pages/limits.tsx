@@ -13,7 +13,7 @@ import { Card } from '../components/ui/card';
 import { Meter } from '../components/ui/meter';
 import { When } from '../components/when';
 import { amount, quantity } from '../lib/format';
-import { conditionsInWords } from '../lib/limit-words';
+import { conditionsInWords, idsOf } from '../lib/limit-words';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
 import { useNames } from '../lib/names';
@@ -128,7 +128,7 @@ export function describeCap({ credit_limit, type, periodic_reset, periodic_reset
 }
 
 function Conditions({ limit }: { readonly limit: UsageLimit }) {
-  const nameIds = useNames([JSON.stringify(limit.conditions)]);
+  const nameIds = useNames(idsOf(limit));
   return <p className="text-xs text-muted">{conditionsInWords(limit, nameIds)}</p>;
 }
 

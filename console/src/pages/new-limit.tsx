@@ -23,7 +23,7 @@ export function NewLimit({ onClose }: { readonly onClose: () => void }) {
   });
   const { errors } = form.formState;
   const values = form.watch();
-  const { type, condition, value, group } = values;
+  const { type, workspace, condition, value, group } = values;
   return (
     <Dialog title="New limit" onClose={onClose}>
       <Form
@@ -44,7 +44,15 @@ export function NewLimit({ onClose }: { readonly onClose: () => void }) {
         <ScopeFields form={form} />
         <EnforcementFields form={form} />
         <LimitPreview
-          draft={{ type, cap: Number(values.credit_limit) || 0, days: previewDays(values), condition, value, group }}
+          draft={{
+            type,
+            cap: Number(values.credit_limit) || 0,
+            days: previewDays(values),
+            workspace,
+            condition,
+            value,
+            group,
+          }}
         />
       </Form>
     </Dialog>
