@@ -1,10 +1,10 @@
 import { type QueryClient, useQuery } from '@tanstack/react-query';
-import { createRootRoute, createRoute, createRouter, Link } from '@tanstack/react-router';
+import { createRootRoute, createRoute, createRouter, Link, Navigate } from '@tanstack/react-router';
 import { Page } from './components/page';
-import { Shell } from './components/shell';
+import { firstPageOf, Shell } from './components/shell';
 import { Empty, ErrorNote, Loading } from './components/states';
 import { listSearch } from './lib/list-search';
-import { LoginContext } from './lib/login-context';
+import { LoginContext, useLogin } from './lib/login-context';
 import { loginQuery } from './lib/session';
 import { AuditPage } from './pages/audit';
 import { CallsPage } from './pages/calls';
@@ -26,7 +26,7 @@ const route = <Path extends string>(path: Path, component: () => React.ReactNode
   createRoute({ getParentRoute: () => root, path, component, validateSearch: listSearch });
 
 const routeTree = root.addChildren([
-  route('/', OverviewPage),
+  route('/', HomePage),
   route('/limits', LimitsPage),
   route('/limits/$ref', LimitPage),
   route('/keys', KeysPage),
@@ -68,6 +68,12 @@ function Root() {
       <Shell key={login.data.sessionId} login={login.data} />
     </LoginContext>
   );
+}
+
+/** The overview, or for those who may not see it the first page that they may. */
+function HomePage() {
+  const to = firstPageOf(useLogin());
+  return to === '/' ? <OverviewPage /> : <Navigate to={to} replace />;
 }
 
 /** A defect of a page must not take the whole console away. */

@@ -22,6 +22,23 @@ export const attacks = [
     },
   },
   {
+    title: 'A key that may not see the overview begins at a page that it may see, and is offered what it may give',
+    run: async ({ tabs, page: address, keyWith }) => {
+      const key = await keyWith(['api_keys.list', 'api_keys.create', 'mcp.invoke', 'usage.read']);
+      const page = await logIn(tabs, `${address}/keys`, key);
+      await page.getByRole('button', { name: 'New key' }).click();
+      assert.deepEqual(await page.getByLabel('Who will use it').getByRole('option').allInnerTexts(), [
+        'An agent that calls MCP servers',
+        'An administrator: everything that you may do',
+      ]);
+      await page.keyboard.press('Escape');
+      await page.getByRole('button', { name: 'Log out' }).click();
+      const other = await logIn(tabs, address, await keyWith(['virtual_keys.list', 'secret_references.list']));
+      await other.getByRole('heading', { name: 'Providers' }).waitFor();
+      assert.equal(new URL(other.url()).pathname, '/console/providers');
+    },
+  },
+  {
     title: 'A wrong key is refused, and no script can read the key or the session of a right one',
     run: async ({ tabs, page: address, adminKey }) => {
       const page = await tabs.newPage();

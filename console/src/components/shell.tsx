@@ -105,6 +105,11 @@ export function Shell({ login }: { readonly login: LoggedIn }) {
   );
 }
 
+/** The first page that a caller may see. */
+export function firstPageOf(login: LoggedIn): string {
+  return PAGES.find((page) => isShown(page, login))?.to ?? '/settings';
+}
+
 function isShown({ scope, isForKeys = false }: Entry, { caller, may }: LoggedIn): boolean {
   return (scope === undefined || may(scope)) && (!isForKeys || caller.type === 'api_key');
 }

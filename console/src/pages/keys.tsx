@@ -163,10 +163,14 @@ function Rotate({ apiKey, onClose }: { readonly apiKey: ApiKey; readonly onClose
   if (rotated.isSuccess) {
     return (
       <Dialog title={`New secret of ${apiKey.name}`} onClose={onClose}>
-        <p>
-          The old secret ends in <Countdown until={rotated.data.previous_valid_until} />, at{' '}
-          {dateTime(rotated.data.previous_valid_until)}.
-        </p>
+        {transition === '0' ? (
+          <p>The old secret has ended. Programs that still use it are refused within ten seconds.</p>
+        ) : (
+          <p>
+            The old secret ends in <Countdown until={rotated.data.previous_valid_until} />, at{' '}
+            {dateTime(rotated.data.previous_valid_until)}.
+          </p>
+        )}
         <KeySnippets apiKey={rotated.data.key} scopes={apiKey.scopes} />
       </Dialog>
     );

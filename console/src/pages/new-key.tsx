@@ -14,7 +14,7 @@ import { KeySnippets } from './key-snippets';
 
 const DAY_SECONDS = 86_400;
 
-/** What a key is for, in place of a list of scopes. */
+/** What a key is for, in place of a list of scopes. A key grants no more than its maker has: those that would are not offered. */
 const PRESETS: Readonly<Record<string, { readonly title: string; readonly scopes: readonly Scope[] | 'all' }>> = {
   app: { title: 'An application that calls models', scopes: ['completions.write'] },
   jobs: {
@@ -49,9 +49,12 @@ const schema = z.object({
 
 export function NewKey({ onClose }: { readonly onClose: () => void }) {
   const { caller } = useLogin();
+  const presets = Object.entries(PRESETS).filter(
+    ([, { scopes }]) => scopes === 'all' || scopes.every((scope) => caller.scopes.includes(scope)),
+  );
   const form = useForm({
     resolver: zodResolver(schema),
-    defaultValues: { name: '', preset: 'app', days: '90' as const, virtualKey: '', workspace: '' },
+    defaultValues: { name: '', preset: presets[0]?.[0] ?? '', days: '90' as const, virtualKey: '', workspace: '' },
   });
   const virtualKeys = useVirtualKeys();
   const usable = useUsable(virtualKeys.data ?? [], form.watch('workspace'));
@@ -93,7 +96,7 @@ export function NewKey({ onClose }: { readonly onClose: () => void }) {
         <Field label="Who will use it" param="scopes">
           {(tie) => (
             <Select {...tie} {...form.register('preset')}>
-              {Object.entries(PRESETS).map(([key, { title }]) => (
+              {presets.map(([key, { title }]) => (
                 <option key={key} value={key}>
                   {title}
                 </option>
@@ -144,10 +147,9 @@ function placeOf(workspace: string) {
   return { level: workspace === '' ? 'organisation' : 'workspace', ...inWorkspace(workspace) } as const;
 }
 
-/** A key grants no more than its maker has. */
 function scopesOf(preset: string, own: readonly Scope[]): Scope[] {
   const scopes = PRESETS[preset]?.scopes ?? [];
-  return scopes === 'all' ? [...own] : scopes.filter((scope) => own.includes(scope));
+  return scopes === 'all' ? [...own] : [...scopes];
 }
 
 /** The gateway lists the scopes of a caller by their names. */

@@ -132,8 +132,10 @@ function useUsersOf(referenceId: string): readonly string[] {
 }
 
 function UsedBy({ referenceId }: { readonly referenceId: string }) {
+  const { may } = useLogin();
   const users = useUsersOf(referenceId);
-  if (users.length === 0) return <span className="text-muted">nothing</span>;
+  const seesAll = may('virtual_keys.list') && may('mcp_servers.list');
+  if (users.length === 0) return <span className="text-muted">{seesAll ? 'nothing' : 'nothing that you may see'}</span>;
   return <span className="wrap-anywhere">{users.join(', ')}</span>;
 }
 
