@@ -37,6 +37,8 @@ function isEarlier(item: unknown, changed: JsonRecord): boolean {
     item !== changed &&
     item['id'] !== undefined &&
     item['id'] === changed['id'] &&
+    // The health of a route has its id too.
+    item['object'] === changed['object'] &&
     Object.keys(item).every((name) => name in changed)
   );
 }
