@@ -147,6 +147,79 @@ export const forms = [
     },
   },
   {
+    title: 'What someone else changes while a form is open stays, and a page shows it without a reload',
+    run: async ({ tabs, url, page: address, adminKey, ask, toolsUrl }) => {
+      const headers = { 'x-gateway-api-key': adminKey, 'content-type': 'application/json' };
+      const patch = async (path, body) => {
+        const answer = await fetch(url + path, { method: 'PATCH', headers, body: JSON.stringify(body) });
+        assert.equal(answer.status, 200, await answer.text());
+      };
+      const vault = { vault_auth_type: 'token', vault_addr: 'http://127.0.0.1:9', vault_token: 'x' };
+      const reference = { manager_type: 'hashicorp_vault', secret_path: 'secret/two', auth_config: vault };
+      const target = { virtual_key: 'two-admins', model: 'm' };
+      const limit = { type: 'tokens', conditions: [{ key: 'model', value: 'two' }], group_by: [{ key: 'model' }] };
+      const [name, slug] = ['Two admins', 'two-admins'];
+      await ask('/v1/virtual-keys', { name, slug, provider: 'local' });
+      await ask('/v1/workspaces', { name, slug });
+      await ask('/v1/secret-references', { name, slug, ...reference });
+      await ask('/v1/model-routes', { name: slug, targets: [target] });
+      await ask('/v1/mcp-servers', { name, slug, url: toolsUrl });
+      const { id } = await ask('/v1/policies/usage-limits', { name, credit_limit: 500, ...limit });
+      const { id: hook } = await ask('/v1/webhooks', { url: 'http://127.0.0.1:9/two-admins', events: ['*'] });
+      const page = await logIn(tabs, address, adminKey);
+      const dialog = page.getByRole('dialog');
+
+      const policy = `/v1/policies/usage-limits/${id}`;
+      const changes = [
+        { place: `limits/${id}`, path: policy, field: 'Name', change: { credit_limit: 700 } },
+        { place: 'models', of: ` ${slug}`, path: `/v1/model-routes/${slug}`, change: { max_output_tokens: 60 } },
+        {
+          place: 'settings?view=workspaces',
+          of: ` ${name}`,
+          path: `/v1/workspaces/${slug}`,
+          change: { name: 'Other' },
+        },
+        {
+          place: 'settings?view=webhooks',
+          of: ' http://127.0.0.1:9/two-admins',
+          path: `/v1/webhooks/${hook}`,
+          change: { enabled: false },
+        },
+        {
+          place: 'providers',
+          of: ` ${name}`,
+          field: 'Name',
+          path: `/v1/secret-references/${slug}`,
+          change: { secret_path: 'secret/other' },
+        },
+        { place: `mcp/${slug}`, path: `/v1/mcp-servers/${slug}`, field: 'Name', change: { enabled: false } },
+      ];
+      for (const { place, of = '', field = 'Description', path, change } of changes) {
+        await page.goto(`${address}/${place}`);
+        const scope = place === 'providers' ? page.getByRole('table', { name: 'Secret references' }) : page;
+        await scope.getByRole('button', { name: `Change${of}`, exact: true }).click();
+        await patch(path, change);
+        await dialog.getByLabel(field, { exact: true }).fill('By me');
+        // The pages that refresh by themselves have read the change by then.
+        if (!place.includes('?') && place !== 'providers') await page.waitForTimeout(5_500);
+        await dialog.getByRole('button', { name: /^Save/ }).click();
+        await page.getByRole('button', { name: /^Save/ }).waitFor({ state: 'detached' });
+        const after = await ask(path);
+        const [[changed, value]] = Object.entries(change);
+        assert.deepEqual([after[changed], after[field.toLowerCase()]], [value, 'By me'], path);
+        // The page is still there.
+        await page.getByRole('heading', { level: 1 }).waitFor({ timeout: 5_000 });
+      }
+
+      await page.goto(`${address}/limits/${id}`);
+      await page.getByText('700 tokens').waitFor();
+      await patch(`/v1/policies/usage-limits/${id}`, { credit_limit: 900 });
+      await page.getByText('900 tokens').waitFor({ timeout: 10_000 });
+      await fetch(`${url}/v1/policies/usage-limits/${id}`, { method: 'DELETE', headers });
+      await page.getByRole('button', { name: 'Archive' }).waitFor({ state: 'detached', timeout: 10_000 });
+    },
+  },
+  {
     title: 'What the gateway refuses stands at its field until that is changed, and the rest at the foot',
     run: async ({ tabs, page: address, adminKey, ask }) => {
       await ask('/v1/virtual-keys', { name: 'Taken', slug: 'taken', provider: 'local' });

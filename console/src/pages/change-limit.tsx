@@ -1,5 +1,6 @@
 import { zodResolver } from '@hookform/resolvers/zod';
 import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
 import { useForm } from 'react-hook-form';
 import { z } from 'zod';
 import { updateUsageLimit } from '../api/sdk.gen';
@@ -7,6 +8,7 @@ import type { UsageLimit } from '../api/types.gen';
 import { Form } from '../components/form';
 import { Dialog } from '../components/ui/dialog';
 import { Field, Input } from '../components/ui/field';
+import { differences } from '../lib/differences';
 
 const schema = z.object({
   name: z.string().min(1, 'A limit needs a name.').max(255),
@@ -14,24 +16,20 @@ const schema = z.object({
   alert: z.string(),
 });
 
+type Values = z.output<typeof schema>;
+
 /** Changes the name, the cap and the alert of a limit. What it counts stays: other groups would begin from nothing. */
 export function ChangeLimit({ limit, onClose }: { readonly limit: UsageLimit; readonly onClose: () => void }) {
   const { id, type, slug, name } = limit;
+  // The page reads the limit again while this form is open.
+  const [before] = useState(() => valuesOf(limit));
   const form = useForm({
     resolver: zodResolver(schema),
-    defaultValues: {
-      name: name ?? slug,
-      credit_limit: String(limit.credit_limit),
-      alert: limit.alert_threshold?.toString() ?? '',
-    },
+    defaultValues: { ...before, credit_limit: String(before.credit_limit) },
   });
   const saved = useMutation({
-    mutationFn: ({ alert, ...fields }: z.output<typeof schema>) =>
-      updateUsageLimit({
-        path: { ref: id },
-        body: { ...fields, alert_threshold: alert === '' ? null : Number(alert) },
-        throwOnError: true,
-      }),
+    mutationFn: (values: Values) =>
+      updateUsageLimit({ path: { ref: id }, body: differences(bodyOf(before), bodyOf(values)), throwOnError: true }),
     onSuccess: onClose,
   });
   const { errors } = form.formState;
@@ -58,4 +56,12 @@ export function ChangeLimit({ limit, onClose }: { readonly limit: UsageLimit; re
       </Form>
     </Dialog>
   );
+}
+
+function valuesOf({ name, slug, credit_limit, alert_threshold: alert }: UsageLimit): Values {
+  return { name: name ?? slug, credit_limit, alert: alert?.toString() ?? '' };
+}
+
+function bodyOf({ alert, ...fields }: Values) {
+  return { ...fields, alert_threshold: alert === '' ? null : Number(alert) };
 }

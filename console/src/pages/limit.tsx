@@ -29,7 +29,10 @@ const CHOICES = { '': 'All groups', exhausted: 'Used up' };
 /** One limit with its groups: who has used how much, and who is blocked. */
 export function LimitPage() {
   const { ref } = useParams({ strict: false });
-  const found = useQuery(retrieveUsageLimitOptions({ path: { ref: ref ?? '' } }));
+  const found = useQuery({
+    ...retrieveUsageLimitOptions({ path: { ref: ref ?? '' } }),
+    refetchInterval: REFRESH_MS,
+  });
   if (found.isPending) return <Loading />;
   if (found.isLoadingError) {
     return (

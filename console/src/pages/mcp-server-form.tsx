@@ -1,5 +1,6 @@
 import { zodResolver } from '@hookform/resolvers/zod';
 import { useMutation } from '@tanstack/react-query';
+import { useState } from 'react';
 import { useForm } from 'react-hook-form';
 import { z } from 'zod';
 import { createMcpServer, testMcpServer, updateMcpServer } from '../api/sdk.gen';
@@ -42,7 +43,8 @@ interface McpServerFormProps {
 /** Makes or changes a server, and calls it once. What the form does not show stays as it is. */
 export function McpServerForm({ server, onClose }: McpServerFormProps) {
   const idempotency = useIdempotency();
-  const before = valuesOf(server);
+  // The page may read the server again while this form is open.
+  const [before] = useState(() => valuesOf(server));
   const form = useForm({ resolver: zodResolver(schema), defaultValues: before });
   const create = async (body: CreateMcpServerData['body']): Promise<string> => {
     const { data } = await createMcpServer({ body, headers: idempotency(body), throwOnError: true });

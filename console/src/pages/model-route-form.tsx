@@ -7,6 +7,7 @@ import { Form } from '../components/form';
 import { Dialog } from '../components/ui/dialog';
 import { Field, Input, Select } from '../components/ui/field';
 import { inWorkspace, WorkspaceField } from '../components/workspace-field';
+import { differences } from '../lib/differences';
 import {
   draftsOf,
   isStrategy,
@@ -33,7 +34,7 @@ interface ModelRouteFormProps {
   readonly onClose: () => void;
 }
 
-/** Makes or changes a model route. Targets are sent only when they were changed. */
+/** Makes or changes a model route. Only what was changed is sent. */
 export function ModelRouteForm({ route, onClose }: ModelRouteFormProps) {
   const [strategy, setStrategy] = useState<Strategy>(route === undefined ? 'order' : strategyOf(route.targets));
   const [targets, setTargets] = useState(() => (route === undefined ? [newTarget()] : draftsOf(route.targets)));
@@ -45,7 +46,8 @@ export function ModelRouteForm({ route, onClose }: ModelRouteFormProps) {
       const fields = fieldsOf(values);
       const next = targetsOf(targets, strategy);
       if (route !== undefined) {
-        const body = isChanged ? { ...fields, targets: next } : fields;
+        const changed = differences(fieldsOf(valuesOf(route)), fields);
+        const body = isChanged ? { ...changed, targets: next } : changed;
         return updateModelRoute({ path: { ref: route.id }, body, throwOnError: true });
       }
       const slug = values.slug.trim();

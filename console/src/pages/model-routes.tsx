@@ -32,6 +32,8 @@ export function ModelRoutes() {
   const filters = list.workspace === undefined ? {} : { workspace_id: list.workspace };
   const routes = useQuery({
     ...listModelRoutesOptions({ query: { ...list.paging, ...filters } }),
+    // As often as the health of the targets: both are of the same targets then.
+    refetchInterval: REFRESH_MS,
     placeholderData: (previous) => previous,
   });
   return (

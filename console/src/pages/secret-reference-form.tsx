@@ -4,6 +4,7 @@ import { createSecretReference, testSecretReference, updateSecretReference } fro
 import type { SecretReference } from '../api/types.gen';
 import { Form } from '../components/form';
 import { SavedDialog } from '../components/saved-dialog';
+import { differences } from '../lib/differences';
 import { useIdempotency } from '../lib/idempotency';
 import { Dialog } from '../components/ui/dialog';
 import { Field, Input, Select } from '../components/ui/field';
@@ -36,18 +37,15 @@ export function SecretReferenceForm({ reference, onClose }: SecretReferenceFormP
   const form = useForm<Values>({ defaultValues: valuesOf(reference) });
   const saved = useMutation({
     mutationFn: async (values: Values) => {
-      const { name, manager, path, key, version, workspaces } = values;
+      const { manager, workspaces } = values;
       if (!isManager(manager)) throw new Error('There is no such manager.');
-      const fields = {
-        name: name.trim(),
-        auth_config: credentialsOf(values, reference),
-        secret_path: path.trim(),
-        secret_key: key === '' ? null : key,
-        secret_version: version === '' ? null : version,
-        ...(caller.workspace_id === null && isOtherChoice(workspaces, reference) && allowedOf(workspaces)),
-      };
-      const ref = reference?.id ?? (await create({ ...fields, manager_type: manager }, idempotency));
-      if (reference !== undefined) await updateSecretReference({ path: { ref }, body: fields, throwOnError: true });
+      const fields = fieldsOf(values, reference);
+      const allowed = caller.workspace_id === null && isOtherChoice(workspaces, reference) ? allowedOf(workspaces) : {};
+      const ref = reference?.id ?? (await create({ ...fields, ...allowed, manager_type: manager }, idempotency));
+      if (reference !== undefined) {
+        const changed = differences(fieldsOf(valuesOf(reference), reference), fields);
+        await updateSecretReference({ path: { ref }, body: { ...changed, ...allowed }, throwOnError: true });
+      }
       return (await testSecretReference({ path: { ref }, body: {}, throwOnError: true })).data;
     },
   });
@@ -191,6 +189,17 @@ function valuesOf(reference: SecretReference | undefined): Values {
     version: reference?.secret_version ?? '',
     workspaces: reference?.allowed_workspaces ?? [],
     credentials: Object.fromEntries(fields.map((name) => [name, stored[known.prefix + name] ?? ''])),
+  };
+}
+
+function fieldsOf(values: Values, reference: SecretReference | undefined) {
+  const { name, path, key, version } = values;
+  return {
+    name: name.trim(),
+    auth_config: credentialsOf(values, reference),
+    secret_path: path.trim(),
+    secret_key: key === '' ? null : key,
+    secret_version: version === '' ? null : version,
   };
 }
 

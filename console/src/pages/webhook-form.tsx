@@ -6,6 +6,7 @@ import { Form } from '../components/form';
 import { Dialog } from '../components/ui/dialog';
 import { Field, FieldSet, Input, Select } from '../components/ui/field';
 import { inWorkspace, WorkspaceField } from '../components/workspace-field';
+import { differences } from '../lib/differences';
 import { type EventName, EVENTS } from '../lib/webhook-events';
 import { WebhookSecret } from './webhook-secret';
 
@@ -35,7 +36,11 @@ export function WebhookForm({ endpoint, onClose }: WebhookFormProps) {
         const created = { ...body, ...inWorkspace(values.workspace) };
         return (await createWebhook({ body: created, throwOnError: true })).data.secret;
       }
-      const changed = { ...body, enabled: values.isEnabled };
+      const before = valuesOf(endpoint);
+      const changed = differences(
+        { ...bodyOf(before), enabled: before.isEnabled },
+        { ...body, enabled: values.isEnabled },
+      );
       await updateWebhook({ path: { id: endpoint.id }, body: changed, throwOnError: true });
       return undefined;
     },

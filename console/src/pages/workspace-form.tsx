@@ -5,6 +5,7 @@ import type { Workspace } from '../api/types.gen';
 import { Form } from '../components/form';
 import { Dialog } from '../components/ui/dialog';
 import { Field, Input, TextArea } from '../components/ui/field';
+import { differences } from '../lib/differences';
 import { BodyLogFields, bodyLogRules, type BodyLogValues, bodyLogValues } from './body-log-fields';
 import { MetadataFields, type Pair } from './metadata-fields';
 
@@ -23,31 +24,18 @@ interface WorkspaceFormProps {
 
 /** Makes or changes a workspace. */
 export function WorkspaceForm({ workspace, onClose }: WorkspaceFormProps) {
-  const form = useForm<Values>({
-    defaultValues: {
-      name: workspace?.name ?? '',
-      slug: '',
-      description: workspace?.description ?? '',
-      metadata: Object.entries(workspace?.defaults.metadata ?? {}),
-      ...bodyLogValues(workspace?.log_bodies ?? null),
-    },
-  });
+  const form = useForm<Values>({ defaultValues: valuesOf(workspace) });
   const keepsBodies = useWatch({ control: form.control, name: 'keepsBodies' });
-  const hadNone = Object.keys(workspace?.defaults.metadata ?? {}).length === 0;
   const saved = useMutation({
     meta: { done: 'The workspace is saved.' },
     mutationFn: async (values: Values): Promise<unknown> => {
-      const { name, slug, description, metadata } = values;
-      const pairs = metadata.map(([key, value]): Pair => [key.trim(), value]).filter(([key]) => key !== '');
-      const body = {
-        name: name.trim(),
-        description: description.trim() === '' ? null : description.trim(),
-        log_bodies: bodyLogRules(values),
-        ...(hadNone && pairs.length === 0 ? {} : { defaults: { metadata: Object.fromEntries(pairs) } }),
-      };
-      if (workspace !== undefined) return updateWorkspace({ path: { ref: workspace.id }, body, throwOnError: true });
-      const named = slug.trim() === '' ? body : { ...body, slug: slug.trim() };
-      return createWorkspace({ body: named, throwOnError: true });
+      const body = bodyOf(values);
+      if (workspace !== undefined) {
+        const changed = differences(bodyOf(valuesOf(workspace)), body);
+        return updateWorkspace({ path: { ref: workspace.id }, body: changed, throwOnError: true });
+      }
+      const slug = values.slug.trim();
+      return createWorkspace({ body: slug === '' ? body : { ...body, slug }, throwOnError: true });
     },
     onSuccess: onClose,
   });
@@ -93,4 +81,25 @@ export function WorkspaceForm({ workspace, onClose }: WorkspaceFormProps) {
       </Form>
     </Dialog>
   );
+}
+
+function valuesOf(workspace: Workspace | undefined): Values {
+  return {
+    name: workspace?.name ?? '',
+    slug: '',
+    description: workspace?.description ?? '',
+    metadata: Object.entries(workspace?.defaults.metadata ?? {}),
+    ...bodyLogValues(workspace?.log_bodies ?? null),
+  };
+}
+
+function bodyOf(values: Values) {
+  const { name, description, metadata } = values;
+  const pairs = metadata.map(([key, value]): Pair => [key.trim(), value]).filter(([key]) => key !== '');
+  return {
+    name: name.trim(),
+    description: description.trim() === '' ? null : description.trim(),
+    log_bodies: bodyLogRules(values),
+    defaults: { metadata: Object.fromEntries(pairs) },
+  };
 }
