@@ -3,12 +3,6 @@ import type { StreamMeter } from './billable-use.js';
 
 const INPUT_UNITS = ['input', 'cache_read', 'cache_write_5m', 'cache_write_1h', 'input_audio', 'input_image'] as const;
 
-/** undefined: none is known. */
-function sumIfAny(figures: readonly (number | undefined)[]): number | undefined {
-  const known = figures.filter((figure) => figure !== undefined);
-  return known.length === 0 ? undefined : known.reduce((sum, figure) => sum + figure, 0);
-}
-
 /** What a meter has read of an answer; undefined where it reads the usage alone. */
 export function modelAnswerOf(
   { answer, usage: { counts } }: StreamMeter,
@@ -25,6 +19,12 @@ export function modelAnswerOf(
     outputTokens: counts.output,
     firstTokenMs,
   };
+}
+
+/** undefined: none is known. */
+function sumIfAny(figures: readonly (number | undefined)[]): number | undefined {
+  const known = figures.filter((figure) => figure !== undefined);
+  return known.length === 0 ? undefined : known.reduce((sum, figure) => sum + figure, 0);
 }
 
 type Counted = Readonly<Record<string, number>>;

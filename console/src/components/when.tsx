@@ -6,6 +6,11 @@ const SECOND_MS = 1_000;
 const listeners = new Set<() => void>();
 let timer: ReturnType<typeof setInterval> | undefined;
 
+/** Words that change as time passes; shown again only when they do. */
+export function useTicking(words: () => string): string {
+  return useSyncExternalStore(onSecond, words);
+}
+
 /** One timer for all times of a page. */
 function onSecond(listener: () => void): () => void {
   listeners.add(listener);
@@ -16,11 +21,6 @@ function onSecond(listener: () => void): () => void {
     clearInterval(timer);
     timer = undefined;
   };
-}
-
-/** Words that change as time passes; shown again only when they do. */
-export function useTicking(words: () => string): string {
-  return useSyncExternalStore(onSecond, words);
 }
 
 /** How far away a time is, also while the page stays open. Its title is the time itself. @param at Unix seconds */

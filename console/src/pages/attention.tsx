@@ -62,12 +62,6 @@ const KINDS: Readonly<Record<OverviewAttention['kind'], Kind>> = {
   key_expiring: { title: 'Key ends soon', tone: 'warn', to: '/keys', about: ({ at }) => `ends ${fromNow(at)}` },
 };
 
-/** A limit that only counts refuses nothing. */
-function kindOf({ kind, enforcement }: OverviewAttention): Kind {
-  const isOnlyCounted = kind === 'group_exhausted' && enforcement === 'monitor';
-  return isOnlyCounted ? { ...KINDS[kind], title: 'Limit exceeded', tone: 'warn' } : KINDS[kind];
-}
-
 /** What an administrator should look at, the worst first. */
 export function Attention({ items }: { readonly items: readonly OverviewAttention[] }) {
   const nameIds = useNames(items.map(({ detail }) => detail ?? ''));
@@ -100,6 +94,12 @@ export function Attention({ items }: { readonly items: readonly OverviewAttentio
       </ul>
     </Card>
   );
+}
+
+/** A limit that only counts refuses nothing. */
+function kindOf({ kind, enforcement }: OverviewAttention): Kind {
+  const isOnlyCounted = kind === 'group_exhausted' && enforcement === 'monitor';
+  return isOnlyCounted ? { ...KINDS[kind], title: 'Limit exceeded', tone: 'warn' } : KINDS[kind];
 }
 
 function About({ words }: { readonly words: () => string }) {

@@ -95,22 +95,6 @@ function columns(onShow: (entry: AuditLogEntry) => void): readonly Column<AuditL
   ];
 }
 
-/** What was, and what is. */
-function inWords(field: string, change: unknown): string {
-  if (typeof change !== 'object' || change === null || !('old' in change) || !('new' in change)) {
-    return JSON.stringify(change, null, 2);
-  }
-  const { old: before, new: after } = change;
-  if (before === null) return valueInWords(field, after);
-  return `from ${valueInWords(field, before)}\nto   ${valueInWords(field, after)}`;
-}
-
-/** Times are Unix seconds in fields that end in `_at`. */
-function valueInWords(field: string, value: unknown): string {
-  if (typeof value === 'number' && field.endsWith('_at')) return dateTime(value);
-  return JSON.stringify(value, null, 2);
-}
-
 function Entry({ entry, onClose }: { readonly entry: AuditLogEntry; readonly onClose: () => void }) {
   const { action, created_at, trace_id, changes } = entry;
   const texts = Object.entries(changes).map(([field, change]) => [field, inWords(field, change)] as const);
@@ -140,4 +124,20 @@ function Entry({ entry, onClose }: { readonly entry: AuditLogEntry; readonly onC
       </dl>
     </Dialog>
   );
+}
+
+/** What was, and what is. */
+function inWords(field: string, change: unknown): string {
+  if (typeof change !== 'object' || change === null || !('old' in change) || !('new' in change)) {
+    return JSON.stringify(change, null, 2);
+  }
+  const { old: before, new: after } = change;
+  if (before === null) return valueInWords(field, after);
+  return `from ${valueInWords(field, before)}\nto   ${valueInWords(field, after)}`;
+}
+
+/** Times are Unix seconds in fields that end in `_at`. */
+function valueInWords(field: string, value: unknown): string {
+  if (typeof value === 'number' && field.endsWith('_at')) return dateTime(value);
+  return JSON.stringify(value, null, 2);
 }

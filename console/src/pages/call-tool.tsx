@@ -7,7 +7,7 @@ import { ErrorNote } from '../components/states';
 import { Button } from '../components/ui/button';
 import { Dialog } from '../components/ui/dialog';
 import { Field, TextArea } from '../components/ui/field';
-import { exampleOf, fieldsOf, parsed, valueOf } from '../lib/schema-form';
+import { exampleOf, fieldsOf, type FormField, parsed, valueOf } from '../lib/schema-form';
 import { ToolAnswer } from './tool-answer';
 import { ToolField } from './tool-field';
 
@@ -25,20 +25,9 @@ export function CallTool({ serverId, tool, onClose }: CallToolProps) {
   const [texts, setTexts] = useState<Readonly<Record<string, string>>>(() =>
     Object.fromEntries((fields ?? []).map(({ name, initial }) => [name, initial])),
   );
-  const argumentsOf = (): Record<string, unknown> => {
-    if (!isJson) {
-      const pairs = (fields ?? []).map((field) => [field.name, valueOf(field, texts[field.name] ?? '')] as const);
-      return Object.fromEntries(pairs.filter(([, value]) => value !== undefined));
-    }
-    const value = parsed(json, 'The arguments');
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      throw new Error('The arguments must be a JSON object.');
-    }
-    return { ...value };
-  };
   const call = useMutation({
     mutationFn: async () => {
-      const body = { arguments: argumentsOf() };
+      const body = { arguments: isJson ? jsonArguments(json) : formArguments(fields ?? [], texts) };
       const { data, response } = await callMcpServerTool({
         path: { ref: serverId, tool: tool.name },
         body,
@@ -114,4 +103,17 @@ export function CallTool({ serverId, tool, onClose }: CallToolProps) {
       </div>
     </Dialog>
   );
+}
+
+function formArguments(fields: readonly FormField[], texts: Readonly<Record<string, string>>): Record<string, unknown> {
+  const pairs = fields.map((field) => [field.name, valueOf(field, texts[field.name] ?? '')] as const);
+  return Object.fromEntries(pairs.filter(([, value]) => value !== undefined));
+}
+
+function jsonArguments(json: string): Record<string, unknown> {
+  const value = parsed(json, 'The arguments');
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new Error('The arguments must be a JSON object.');
+  }
+  return { ...value };
 }

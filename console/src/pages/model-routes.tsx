@@ -119,28 +119,6 @@ function Targets({ targets }: { readonly targets: readonly string[] }) {
   );
 }
 
-/** Which calls a target takes; nothing for one that takes all. */
-function Terms({ route, target }: { readonly route: ModelRoute; readonly target: ModelTarget | undefined }) {
-  const terms = target === undefined ? [] : termsOf(target, stepsOf(route.targets));
-  const nameIds = useNames(terms);
-  if (terms.length === 0) return null;
-  return <span className="text-xs wrap-anywhere text-muted">{terms.map(nameIds).join(' · ')}</span>;
-}
-
-function termsOf(target: ModelTarget, steps: readonly number[]): readonly string[] {
-  const { weight, order, conditions, min_estimated_tokens: least, max_estimated_tokens: most } = target;
-  const { min_budget_left: budget, timeout_ms: timeout } = target;
-  return [
-    ...(steps.length > 1 ? [`step ${steps.indexOf(order) + 1}`] : []),
-    ...(weight === null ? [] : [`share ${weight}`]),
-    ...conditions.map(({ key, value }) => `${key} is ${[value].flat().join(' or ')}`),
-    ...(least === null ? [] : [`from ${counted(least, 'token')}`]),
-    ...(most === null ? [] : [`up to ${counted(most, 'token')}`]),
-    ...(budget === null ? [] : [`while ${percent(budget, 1)} of the budget is left`]),
-    ...(timeout === null ? [] : [`begins within ${timeout / 1_000} s`]),
-  ];
-}
-
 const STATES: Readonly<Record<TargetHealth['state'], readonly [Tone, string]>> = {
   closed: ['good', 'healthy'],
   open: ['bad', 'paused'],
@@ -180,4 +158,26 @@ function Health({ route }: { readonly route: ModelRoute }) {
       })}
     </ol>
   );
+}
+
+/** Which calls a target takes; nothing for one that takes all. */
+function Terms({ route, target }: { readonly route: ModelRoute; readonly target: ModelTarget | undefined }) {
+  const terms = target === undefined ? [] : termsOf(target, stepsOf(route.targets));
+  const nameIds = useNames(terms);
+  if (terms.length === 0) return null;
+  return <span className="text-xs wrap-anywhere text-muted">{terms.map(nameIds).join(' · ')}</span>;
+}
+
+function termsOf(target: ModelTarget, steps: readonly number[]): readonly string[] {
+  const { weight, order, conditions, min_estimated_tokens: least, max_estimated_tokens: most } = target;
+  const { min_budget_left: budget, timeout_ms: timeout } = target;
+  return [
+    ...(steps.length > 1 ? [`step ${steps.indexOf(order) + 1}`] : []),
+    ...(weight === null ? [] : [`share ${weight}`]),
+    ...conditions.map(({ key, value }) => `${key} is ${[value].flat().join(' or ')}`),
+    ...(least === null ? [] : [`from ${counted(least, 'token')}`]),
+    ...(most === null ? [] : [`up to ${counted(most, 'token')}`]),
+    ...(budget === null ? [] : [`while ${percent(budget, 1)} of the budget is left`]),
+    ...(timeout === null ? [] : [`begins within ${timeout / 1_000} s`]),
+  ];
 }

@@ -16,6 +16,52 @@ import { WorkspaceForm } from './workspace-form';
 
 type Act = { readonly kind: 'create' } | { readonly kind: 'change' | 'delete'; readonly workspace: Workspace };
 
+export function Workspaces() {
+  const { may, caller } = useLogin();
+  const list = useListSearch();
+  const [act, setAct] = useState<Act>();
+  const workspaces = useQuery({
+    ...listWorkspacesOptions({ query: list.paging }),
+    placeholderData: (previous) => previous,
+  });
+  const close = (): void => setAct(undefined);
+  return (
+    <>
+      <SearchBox value={list.search ?? ''} onSearch={list.onSearch} />
+      <Card
+        title="Workspaces"
+        side={
+          may('workspaces.create') &&
+          caller.workspace_id === null && (
+            <Button size="small" onClick={() => setAct({ kind: 'create' })}>
+              <Plus aria-hidden className="size-3.5" />
+              New workspace
+            </Button>
+          )
+        }
+      >
+        <Table
+          caption="Workspaces"
+          columns={columns({
+            mayChange: may('workspaces.update'),
+            mayDelete: may('workspaces.delete') && caller.workspace_id === null,
+            onAct: setAct,
+          })}
+          query={workspaces}
+          keyOf={({ id }) => id}
+          empty="No workspace here."
+          page={list.page}
+          onPage={list.onPage}
+          csv={{ path: '/v1/workspaces', query: { search: list.search } }}
+        />
+        {act?.kind === 'create' && <WorkspaceForm onClose={close} />}
+        {act?.kind === 'change' && <WorkspaceForm workspace={act.workspace} onClose={close} />}
+        {act?.kind === 'delete' && <DeleteWorkspace workspace={act.workspace} onClose={close} />}
+      </Card>
+    </>
+  );
+}
+
 interface Rights {
   readonly mayChange: boolean;
   readonly mayDelete: boolean;
@@ -70,50 +116,4 @@ function columns({ mayChange, mayDelete, onAct }: Rights): readonly Column<Works
       ),
     },
   ];
-}
-
-export function Workspaces() {
-  const { may, caller } = useLogin();
-  const list = useListSearch();
-  const [act, setAct] = useState<Act>();
-  const workspaces = useQuery({
-    ...listWorkspacesOptions({ query: list.paging }),
-    placeholderData: (previous) => previous,
-  });
-  const close = (): void => setAct(undefined);
-  return (
-    <>
-      <SearchBox value={list.search ?? ''} onSearch={list.onSearch} />
-      <Card
-        title="Workspaces"
-        side={
-          may('workspaces.create') &&
-          caller.workspace_id === null && (
-            <Button size="small" onClick={() => setAct({ kind: 'create' })}>
-              <Plus aria-hidden className="size-3.5" />
-              New workspace
-            </Button>
-          )
-        }
-      >
-        <Table
-          caption="Workspaces"
-          columns={columns({
-            mayChange: may('workspaces.update'),
-            mayDelete: may('workspaces.delete') && caller.workspace_id === null,
-            onAct: setAct,
-          })}
-          query={workspaces}
-          keyOf={({ id }) => id}
-          empty="No workspace here."
-          page={list.page}
-          onPage={list.onPage}
-          csv={{ path: '/v1/workspaces', query: { search: list.search } }}
-        />
-        {act?.kind === 'create' && <WorkspaceForm onClose={close} />}
-        {act?.kind === 'change' && <WorkspaceForm workspace={act.workspace} onClose={close} />}
-        {act?.kind === 'delete' && <DeleteWorkspace workspace={act.workspace} onClose={close} />}
-      </Card>
-    </>
-  );
 }

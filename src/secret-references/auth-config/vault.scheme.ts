@@ -166,6 +166,16 @@ function withoutSlash(text: string): string {
   return text.replace(/\/+$/, '');
 }
 
+function IsPemCertificates(): PropertyDecorator {
+  return ValidateBy({
+    name: 'isPemCertificates',
+    validator: {
+      validate: isPemCertificates,
+      defaultMessage: buildMessage(() => '$property must hold one or more certificates in PEM form, and nothing else'),
+    },
+  });
+}
+
 function isPemCertificates(value: unknown): boolean {
   if (typeof value !== 'string') return false;
   const certificates = value.match(PEM_CERTIFICATE) ?? [];
@@ -179,14 +189,4 @@ function isCertificate(pem: string): boolean {
   } catch {
     return false;
   }
-}
-
-function IsPemCertificates(): PropertyDecorator {
-  return ValidateBy({
-    name: 'isPemCertificates',
-    validator: {
-      validate: isPemCertificates,
-      defaultMessage: buildMessage(() => '$property must hold one or more certificates in PEM form, and nothing else'),
-    },
-  });
 }
