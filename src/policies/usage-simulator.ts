@@ -5,7 +5,7 @@ import type { UsageUnit } from '../common/money/units.js';
 import { Clock } from '../common/time/clock.js';
 import { toUnixSeconds } from '../common/time/unix-time.js';
 import { EstimatedCosts } from '../usage/prices/estimated-costs.js';
-import { fromQuantitiesJson, tokensOf } from '../usage/units.js';
+import { fromQuantitiesJson, type Quantities, tokensOf } from '../usage/units.js';
 import type { UsageBucket } from '../usage/usage-bucket.entity.js';
 import { UsageBucketStore } from '../usage/usage-bucket.store.js';
 import type { Charge } from '../usage/usage-store.types.js';
@@ -14,11 +14,16 @@ import type { CompiledPolicy } from './compiled-policy.js';
 import type { SimulateUsageDto, UsageEstimateDto } from './dto/simulate-usage.dto.js';
 import { fromUnits, precisionOf, toUnits } from './limits.js';
 import { PolicyStore } from './policy.store.js';
-import { SimulatedCalls } from './simulated-calls.js';
+import { type SimulatedCall, SimulatedCalls } from './simulated-calls.js';
 import type { Decision, SimulatedPolicyResponse, UsageSimulationResponse } from './usage-simulation.response.js';
 
 /** The cost is undefined where a unit has no price. */
 type Estimate = Readonly<Record<UsageUnit, bigint | undefined>>;
+
+interface StatedUsage extends Estimate {
+  /** Whose cost the caller does not state. */
+  readonly unpriced: Quantities | undefined;
+}
 
 const NOT_METERED = 'not_metered';
 
@@ -36,9 +41,9 @@ export class UsageSimulator {
   /** @throws GatewayError `validation_failed`, `not_found` for what the caller names and cannot see */
   async simulate(principal: Principal, dto: SimulateUsageDto): Promise<UsageSimulationResponse> {
     const stated = readEstimate(dto.estimate ?? {});
-    const { facts, provider, isMetered } = await this.calls.read(principal, dto);
-    const cost = await this.priced(principal, dto, provider, facts.endpoint);
-    const estimate = isMetered ? { ...stated, ...cost } : NOT_METERED;
+    const call = await this.calls.read(principal, dto);
+    const { facts, isMetered } = call;
+    const estimate = isMetered ? await this.priced(principal, call, dto.model, stated) : NOT_METERED;
     const policies = readableMatches(compilePolicies(await this.store.active(principal.organisationId)), facts);
     const now = this.clock.now();
     const hits = policies.map((policy) => ({ policy, charge: chargeOf(policy, facts, now) }));
@@ -52,17 +57,15 @@ export class UsageSimulator {
     return { object: 'usage-simulation', decision: overall(answers, isMetered), policies: shown };
   }
 
-  /** What the quantities cost, where the caller does not say it. */
+  /** With the cost of the quantities, where the caller does not state it. */
   private async priced(
     { organisationId }: Principal,
-    { model, estimate }: SimulateUsageDto,
-    provider: string | undefined,
-    endpoint: string | undefined,
-  ): Promise<Partial<Estimate>> {
-    if (estimate?.quantities === undefined || estimate.cost !== undefined) return {};
-    if (provider === undefined || model === undefined) return {};
-    const quantities = fromQuantitiesJson(estimate.quantities);
-    return { cost: await this.costs.costOf({ organisationId, provider, model, endpoint, quantities }) };
+    { provider, facts: { endpoint } }: SimulatedCall,
+    model: string | undefined,
+    { unpriced: quantities, ...stated }: StatedUsage,
+  ): Promise<Estimate> {
+    if (quantities === undefined || provider === undefined || model === undefined) return stated;
+    return { ...stated, cost: await this.costs.costOf({ organisationId, provider, model, endpoint, quantities }) };
   }
 }
 
@@ -70,13 +73,15 @@ function isReadable({ workspaceId }: Principal, policy: CompiledPolicy | undefin
   return workspaceId === null || policy?.workspaceId === workspaceId;
 }
 
-function readEstimate({ cost = 0, tokens, quantities }: UsageEstimateDto): Estimate {
-  if (tokens !== undefined && quantities !== undefined) {
+function readEstimate({ cost, tokens, quantities: json }: UsageEstimateDto): StatedUsage {
+  if (tokens !== undefined && json !== undefined) {
     throw invalidField('estimate.quantities', 'must not be given together with tokens');
   }
-  const costNano = toUnits('cost', cost);
+  const costNano = toUnits('cost', cost ?? 0);
   if (costNano === undefined) throw invalidField('estimate.cost', `must ${precisionOf('cost')}`);
-  return { cost: costNano, tokens: BigInt(tokens ?? 0) + tokensOf(fromQuantitiesJson(quantities ?? {})) };
+  if (json === undefined) return { cost: costNano, tokens: BigInt(tokens ?? 0), unpriced: undefined };
+  const quantities = fromQuantitiesJson(json);
+  return { cost: costNano, tokens: tokensOf(quantities), unpriced: cost === undefined ? quantities : undefined };
 }
 
 function bucketOfCharge(buckets: readonly UsageBucket[], charge: Charge): UsageBucket | undefined {
