@@ -5,7 +5,7 @@ import { LogListQuery } from '../../common/pagination/log-list.query.js';
 import { TimeRangeQuery } from '../../common/pagination/time-range.query.js';
 import { ToNumber } from '../../common/validation/conversion.decorators.js';
 import { Optional } from '../../common/validation/optional.decorator.js';
-import { CALL_OUTCOMES, type CallOutcome } from './call-outcomes.js';
+import { CALL_OUTCOMES, type CallOutcome } from './call-outcome.types.js';
 
 export class McpCallListQuery extends IntersectionType(LogListQuery, TimeRangeQuery) {
   /** Only calls of the user with this `user_id`. */

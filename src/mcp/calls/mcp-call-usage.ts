@@ -4,7 +4,7 @@ import { NO_RATE } from '../../usage/prices/price.types.js';
 import { NO_QUANTITIES } from '../../usage/units.js';
 import type { UnlimitedUsage, UsageFigures } from '../../usage/usage-store.types.js';
 import type { McpCallContext } from '../endpoints/mcp-request.js';
-import { toolOutcomesOf } from './call-outcome.js';
+import { toolOutcomesOf } from './outcome-classifier.js';
 
 type ToolsEnding = Parameters<typeof toolOutcomesOf>[1];
 

@@ -1,5 +1,5 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
-import type { CallOutcome } from './call-outcomes.js';
+import type { CallOutcome } from './call-outcome.types.js';
 
 /** One request to an MCP server: who called what, and how it ended. No arguments, no results. */
 @Entity('mcp_calls')

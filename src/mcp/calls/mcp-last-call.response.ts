@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 import { toUnixSeconds } from '../../common/time/unix-time.js';
-import { CALL_OUTCOMES, type CallOutcome } from './call-outcomes.js';
+import { CALL_OUTCOMES, type CallOutcome } from './call-outcome.types.js';
 import type { McpCall } from './mcp-call.entity.js';
 
 export class McpLastCallResponse {

@@ -1,8 +1,8 @@
 import { CLIENT_CLOSED_REQUEST } from '../../common/http/client-connection.js';
 import type { McpCallContext } from '../endpoints/mcp-request.js';
-import type { CallOutcome } from './call-outcomes.js';
 import { ReportedOutcome } from '../inspection/reported-outcome.js';
 import type { McpOutcome } from '../proxy/mcp-proxy.types.js';
+import type { CallOutcome } from './call-outcome.types.js';
 
 type Call = Pick<McpCallContext, 'answer' | 'request' | 'server' | 'message'>;
 type Ending = Pick<McpOutcome, 'error' | 'status'> & Partial<Pick<McpOutcome, 'upstreamStatus'>>;
