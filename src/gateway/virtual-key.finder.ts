@@ -12,14 +12,13 @@ import { compileTarget, type KnownTarget, type RoutedCall } from '../model-route
 import { canonicalModel, modelAliases } from '../usage/model-names.js';
 import { LimitStates } from './routing/limit-states.js';
 import { CONFIG_HEADER, type ConfigTarget } from './routing/portkey-config.js';
-import { ResponsePins } from './routing/response-pins.js';
+import { RESPONSE_ID, ResponsePins } from './routing/response-pins.js';
 import { assertVirtualKeyAllowed, mayUse, mayUseModel, mayUseRoute } from '../model-routes/model-access.js';
 
 const HEADER = 'x-gateway-virtual-key';
 /** The models of some providers have a slash in their names too, and some begin with `@`. */
 const PREFIXED = /^(?<at>@?)(?<slug>[a-zA-Z0-9_-]{1,255})\/(?<model>.+)$/s;
 const MAX_NAMES = 20;
-const STORED_RESPONSE = 'response_id';
 
 /** Of a model route, what its calls depend on. */
 export interface UsedRoute extends Pick<KnownRoute, 'output' | 'targets'> {
@@ -211,7 +210,7 @@ export class VirtualKeyFinder {
       .then((pinned) => (pinned === undefined ? undefined : this.virtualKeys.findById(principal, pinned, this.now())))
       .then((virtualKey) => {
         if (virtualKey === undefined) return this.byDefault(principal, undefined);
-        assertVirtualKeyAllowed(principal, virtualKey, STORED_RESPONSE);
+        assertVirtualKeyAllowed(principal, virtualKey, RESPONSE_ID);
         return { virtualKey, model: undefined };
       });
   }

@@ -2,10 +2,11 @@
 import type { ResourceProvider } from '../gateway/relay/operation.types.js';
 import type { RelayRoute } from '../gateway/relay/relay-route.js';
 import type { ResourceArea } from '../gateway/relay/resource-area.js';
+import { RESPONSE_ID } from '../gateway/routing/response-pins.js';
 import { ResponseInputQuery, StoredResponseQuery } from './stored-response.query.js';
 
-const RESPONSE = { kind: 'response', name: 'response_id' } as const;
-const PATH = '/responses/{response_id}';
+const RESPONSE = { kind: 'response', name: RESPONSE_ID } as const;
+const PATH = `/responses/{${RESPONSE_ID}}`;
 const SCOPE = 'completions.write';
 
 const PROVIDERS: readonly ResourceProvider[] = [
@@ -57,7 +58,7 @@ const ROUTES: readonly RelayRoute[] = [
     path: PATH,
     scope: SCOPE,
     about: RESPONSE,
-    deletes: { idParam: 'response_id', object: 'response' },
+    deletes: { idParam: RESPONSE_ID, object: 'response' },
   },
 ];
 

@@ -6,10 +6,10 @@ import type { PolicyAttributes } from '../../policies/policy-keys.js';
 import { contextOf, type RequestContext } from '../../telemetry/request-context.js';
 import type { AnswerHead } from '../answer-head.js';
 import type { Destination } from '../virtual-key.finder.js';
+import { RESPONSE_ID } from './response-pins.js';
 
 const CACHE_KEY = 'prompt_cache_key';
 const PREVIOUS_RESPONSE = 'previous_response_id';
-const RESPONSE_IN_PATH = 'response_id';
 /** The members of a body that decide where a call goes, besides its model. */
 export const ROUTING_MEMBERS: readonly string[] = [CACHE_KEY, PREVIOUS_RESPONSE];
 /** Of JSON in English; other texts have fewer. */
@@ -55,7 +55,7 @@ export class RequestOfRoute implements RoutedCall {
   }
 
   storedResponse(): string | undefined {
-    const id: unknown = this.request.params[RESPONSE_IN_PATH];
+    const id: unknown = this.request.params[RESPONSE_ID];
     return stringOrUndefined(id);
   }
 

@@ -10,6 +10,9 @@ import { WriteBehind } from '../../database/write-behind.js';
 import { LOGGER, type Logger } from '../../telemetry/logger.js';
 import { ResponsePin } from './response-pin.entity.js';
 
+/** The parameter of paths that name a stored response. */
+export const RESPONSE_ID = 'response_id';
+
 const MAX_REMEMBERED = 10_000;
 /** A database that is slower must not keep an answer from its caller. */
 const LONGEST_WAIT_MS = 1_000;
