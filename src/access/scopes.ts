@@ -26,7 +26,7 @@ export const SCOPES = [
   'mcp.invoke',
   'usage.read',
   ...verbs('logs', ['read', 'list']),
-  // To read what the calls of others said.
+  // Bodies of calls, also of other callers.
   'logs.bodies',
   'audit_logs.list',
 ] as const;

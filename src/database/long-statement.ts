@@ -43,5 +43,5 @@ export class LongStatement {
   }
 }
 
-/** Until the end of the connection. */
+/** The lock is held until the connection ends. */
 const LOCK = `SELECT pg_backend_pid() AS pid, pg_try_advisory_lock(hashtextextended($1, 7160234)) AS "isAlone"`;

@@ -69,7 +69,7 @@ export class VirtualKeyGuard implements CanActivate {
       else if (model !== undefined && named === undefined) addModel(request, model, this.forwarded.of(context));
       else if (model !== undefined && model !== named) rename(request, model);
       if (model !== undefined) {
-        // One that a config names has a route, and no other name.
+        // A model that only a Portkey config names has a route, but was not named in the request.
         if (named !== undefined || route !== undefined)
           request.modelNames = { requested: named ?? model, route, isInPath: inPath !== undefined };
         assertModelAllowed(principal, virtualKey, model, route?.name);

@@ -38,7 +38,7 @@ export class AnswerRelay<Facts extends InferenceFacts> implements BillableStream
   readonly endpoint: string;
   readonly model: string;
   readonly noteRoom: BillableStream['noteRoom'];
-  /** In which the caller gets it. */
+  /** The caller gets the answer in this one. */
   readonly dialect: CallersDialect;
   #meter: StreamMeter | undefined;
   #translation: TranslatedMeter | undefined;
@@ -125,7 +125,7 @@ export class AnswerRelay<Facts extends InferenceFacts> implements BillableStream
   }
 }
 
-/** Of what the request says, and of what its dialect and its mode add. */
+/** The estimate of a call: from the request, its dialect and its mode. */
 export function estimateOf<Facts extends InferenceFacts>(
   dialect: Dialect<Facts>,
   call: InferenceCall<Facts>,

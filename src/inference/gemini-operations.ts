@@ -33,7 +33,7 @@ export function callGemini(inference: InferenceService, request: Request, respon
       return inference.run(geminiEmbeddings, context, members, response);
     case 'batchEmbedContents':
       return inference.run(geminiManyEmbeddings, context, members, response);
-    // Of texts at Vertex.
+    // Vertex: embeddings of texts.
     case 'predict':
       return inference.run(vertexEmbeddings, context, members, response);
     default:

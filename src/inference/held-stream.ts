@@ -32,7 +32,7 @@ export class HeldStream extends Writable {
     return this.#out === undefined && this.plan.hasFailed();
   }
 
-  /** Holds nothing back any more, but for the id. */
+  /** From now on, nothing is held back except until the id is recorded. */
   begin(): void {
     this.#begin();
   }

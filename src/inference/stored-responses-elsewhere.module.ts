@@ -3,7 +3,7 @@ import { GatewayModule } from '../gateway/gateway.module.js';
 import { relayControllerElsewhere } from '../gateway/relay/relay-controller.js';
 import { STORED_RESPONSES } from './response.routes.js';
 
-/** Apart from the others: these routes come behind those of MCP servers, one of which may have the name `responses`. */
+/** A module of its own: these routes come after those of MCP servers, one of which may have the name `responses`. */
 @Module({
   imports: [GatewayModule],
   controllers: [relayControllerElsewhere(STORED_RESPONSES, ['', 'openai/v1'])],

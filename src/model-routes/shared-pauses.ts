@@ -10,7 +10,7 @@ export interface Pause {
 /** A sorted set: targets with the ends of their pauses. */
 const KEY = 'tollgate:paused-targets';
 const READ_EVERY_MS = 1_000;
-/** Also of what another gateway says, whose clock may be far ahead. */
+/** Also bounds the pauses that another gateway reports, whose clock may be far ahead. */
 export const LONGEST_PAUSE_MS = 300_000;
 const MAX_PAUSES = 1_000;
 const MEMBER = /^(open|limited) (.+)$/s;

@@ -17,7 +17,7 @@ export interface SimulatedCall {
   readonly facts: PolicyAttributes;
   /** Whether such a call is counted against usage limits. */
   readonly isMetered: boolean;
-  /** That of the call, or the only one of its virtual key. */
+  /** The provider that the call names, or else the only one of its virtual key. */
   readonly provider: string | undefined;
 }
 

@@ -17,7 +17,7 @@ const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 
 interface LoggedCall {
   readonly organisationId: string;
-  /** Of its row. */
+  /** The id of the call's row in the log. */
   readonly id: string;
 }
 

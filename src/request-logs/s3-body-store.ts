@@ -13,7 +13,7 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const CONNECTIONS = 16;
 /** Two bodies of 1 MiB, sealed, and a page of a list. */
 const MAX_RESPONSE_BYTES = 8 * 1024 * 1024;
-/** Deleted at a time. */
+/** How many objects are deleted at the same time. */
 const TOGETHER = 16;
 const ADDRESS = /^s3:\/\/([^/]+)\/?(.*?)\/?$/;
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' };

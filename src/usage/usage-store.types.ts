@@ -97,7 +97,7 @@ export interface Extension {
   readonly expiresAt: Date;
 }
 
-/** Of an extension, once it is known that it was for nothing. */
+/** Takes back an extension of a reservation that turned out to be needless. */
 export interface Retraction {
   /** Of the reservation. */
   readonly id: string;

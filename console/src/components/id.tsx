@@ -1,7 +1,7 @@
 import { cn } from '../lib/cn';
 import { useNames } from '../lib/names';
 
-/** How callers of MCP servers begin: by which way they came. */
+/** Ids of callers of MCP servers begin with the kind of their authentication. */
 const KIND = /^api_key:/;
 
 /** A name, or else an id, on one line: its beginning where there is little room, and all of it under the pointer and in a selection. */

@@ -4,7 +4,7 @@ import { Button } from './ui/button';
 interface RowActionsProps {
   /** Name of the row, for screen readers. */
   readonly of: string;
-  /** Before the actions: where the row leads to. */
+  /** A link to the page of the row, before the actions. */
   readonly first?: ReactNode;
   /** By their words; those that the caller may not do are undefined. */
   readonly actions: Readonly<Record<string, (() => void) | undefined>>;

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { ApiError, type Failure, messageOf } from '../lib/session';
 import { Button } from './ui/button';
 
-/** Missing, or not allowed: it will be so again. */
+/** Not allowed, or missing: a retry would not change that. */
 const FINAL: ReadonlySet<number> = new Set([403, 404]);
 
 interface ErrorNoteProps {

@@ -8,7 +8,7 @@ const LOGS = {
 
 interface TraceLinkProps {
   readonly trace: string;
-  /** What else of the trace there may be. */
+  /** The log that the link leads to. */
   readonly find: keyof typeof LOGS;
 }
 

@@ -57,7 +57,7 @@ export function useListSearch() {
     onProvider: (next: string) => change({ provider: orNone(next), page: undefined }),
     onWorkspace: (next: string) => change({ workspace: orNone(next), page: undefined }),
     onKind: (next: string) => change({ kind: orNone(next), page: undefined }),
-    /** Odd words count as none. */
+    /** A value that is not a time is ignored. */
     onTime: (times: Readonly<Record<keyof Times, string>>) =>
       change({ ...listSearch.pick({ time: true, from: true, to: true }).parse(times), page: undefined }),
     onAfter: useCallback((next: string | undefined) => change({ after: next }, false), [change]),

@@ -4,7 +4,7 @@ import { ApiError } from './session';
 const listeners = new Set<() => void>();
 let isAway = false;
 
-/** Of the gateway, or of what is in front of it: nobody is there. */
+/** Statuses that mean that the gateway, or the proxy in front of it, does not answer. */
 const AWAY_STATUSES: ReadonlySet<number> = new Set([0, 502, 503, 504]);
 
 export function isOutage(error: unknown): boolean {

@@ -127,7 +127,7 @@ const COLUMNS: readonly Column<RequestLog>[] = [
   { title: 'Took', kind: 'short', align: 'right', cell: ({ duration_ms }) => `${whole(duration_ms)} ms` },
 ];
 
-/** May break after its parts, and is still copied as it is. */
+/** A line break is allowed after each part of the code, and copying still gives the code as it is. */
 function ErrorCode({ code }: { readonly code: string }) {
   return code.split(/(?<=_)/).map((part) => (
     <Fragment key={part}>

@@ -137,7 +137,7 @@ function bodyOf({ name, slug, url, method, workspace }: Values): CreateMcpServer
   };
 }
 
-/** Of the way to forward the user, a change of the method resets the rest. */
+/** A change of the forwarding method resets its other settings. */
 function changesOf(before: Values, { name, url, method, isEnabled }: Values): UpdateMcpServerData['body'] {
   return {
     ...(name !== before.name && { name }),

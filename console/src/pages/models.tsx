@@ -19,7 +19,7 @@ const INTROS: Readonly<Record<string, string>> = {
     'What a unit of a model costs, who says so, and since when. Your own prices take precedence over the built-in ones.',
 };
 
-/** What is made there, where something is. */
+/** The action that creates something, for the views that have one. */
 const NEWS: Readonly<Record<string, string>> = { routes: 'New route', prices: 'New price' };
 
 export function ModelsPage() {

@@ -119,7 +119,7 @@ export class SessionsService {
     this.authenticator.clear();
   }
 
-  /** So that there is room for another one. */
+  /** Ends the oldest sessions, to make room for a new one. */
   private async endOldest(others: OwnerWhere): Promise<void> {
     const order = { createdAt: 'DESC', id: 'DESC' } as const;
     const oldest = await this.sessions.find({ where: this.lasting(others), order, skip: MAX_SESSIONS - 1 });

@@ -40,7 +40,7 @@ const OVER: ReadonlySet<unknown> = new Set(['completed', 'failed', 'expired', 'c
 const WINDOW = /^(\d{1,3})([hd])$/;
 const HOUR_MS = 3_600_000;
 const DAY_HOURS = 24;
-/** For what is late. */
+/** Results may come after the window of their batch has ended. */
 const MARGIN_MS = 2 * HOUR_MS;
 
 /** Meters the batches of providers that speak OpenAI's API. */

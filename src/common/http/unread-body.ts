@@ -28,7 +28,7 @@ export class UnreadBodies {
   /** Call it with each request of a server. What came before on the connection is over. */
   follow(request: IncomingMessage, response: ServerResponse): void {
     if (this.#watched.size > 0) this.#watched.delete(request.socket);
-    // What is left of the body, Node would receive without end to keep the connection.
+    // Otherwise, Node would receive the rest of the body without a limit, to keep the connection.
     response.on('close', () => this.limit(request));
   }
 

@@ -13,7 +13,7 @@ const LETTER_Z = 0x7a;
 /** A field of an object in a JSON text, at any depth. Its value is read when it is asked for: most are never looked at. */
 export class JsonField {
   readonly #json: Buffer;
-  /** Of the quotes of its text. */
+  /** Positions of the quotes around the name. */
   readonly #first: number;
   readonly #last: number;
 

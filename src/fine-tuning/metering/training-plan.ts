@@ -9,7 +9,7 @@ export const ENDPOINT = 'fine_tuning';
 export const FILE = 'training_file';
 export const EPOCHS = 'n_epochs';
 export const MAX_EPOCHS = 1_000;
-/** A job may wait for days, and what is late has two hours more. */
+/** A job may wait in its queue for days. Two hours more are for late results. */
 export const LIFETIME_MS = 7 * 86_400_000 + 2 * 3_600_000;
 /** The caller waits for it. */
 const MAX_PLAN_MS = 60_000;

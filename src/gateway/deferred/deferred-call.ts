@@ -39,7 +39,7 @@ export interface RaisedPart {
 /** A job that is new to the gateway. */
 export interface MadeJob {
   readonly job: NewJob;
-  /** Those of its parts that limits apply to. */
+  /** Reservations of those parts of the job that limits apply to. */
   readonly reserved: readonly Reservation[];
   /** The others. */
   readonly unlimited: readonly Reservation[];

@@ -79,7 +79,7 @@ export class DeferredCalls {
     call.named ??= this.succeeded(call, object);
   }
 
-  /** The answer says that the job exists. Never rejects. */
+  /** Call it when the provider's answer shows that the job exists. Never rejects. */
   async succeeded({ meter, made }: DeferredCall, answer: unknown): Promise<void> {
     if (made === undefined) return;
     const { job } = made;

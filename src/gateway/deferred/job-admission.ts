@@ -40,7 +40,7 @@ export interface PlannedPart {
   readonly policies: readonly CompiledPolicy[];
   /** As the provider knows it. */
   readonly model: string | null;
-  /** Whose prices count, where that is another one. */
+  /** The model whose prices apply; null: `model` itself. */
   readonly soldAs: string | null;
   readonly isBounded: boolean;
 }
@@ -229,7 +229,7 @@ function noteAdmission(
   request.facts.limit_monitored_policy ??= monitored?.policyId;
 }
 
-/** Those for which prices are needed. */
+/** The units that need prices. */
 function unitsOf({ calls, mayUse }: Pick<PlannedCalls, 'calls' | 'mayUse'>): readonly QuantityUnit[] {
   const used = new Set<QuantityUnit>(['request', ...mayUse]);
   for (const counts of calls) for (const unit of QUANTITY_UNITS) if (counts[unit] !== undefined) used.add(unit);

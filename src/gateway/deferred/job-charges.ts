@@ -17,7 +17,7 @@ import { costOfCalls, isSumEnough, reportAll } from './many-calls.js';
 import { ResultsMissingError } from './provider-files.js';
 import { figuresJson, type JobPart, type PartCharge, type ProviderJob } from './provider-job.entity.js';
 
-/** That results may name, where no reservation says which: each has a row in the ledger. */
+/** For a job without a known model: each model that its results name gets a row in the ledger. */
 const MAX_MODELS = 16;
 /** As in the ledger. */
 const MAX_MODEL_CHARACTERS = 255;

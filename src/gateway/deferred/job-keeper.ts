@@ -29,7 +29,7 @@ import { type JobOwner, ProviderJobStore } from './provider-job.store.js';
 const MAX_RUNNING = 8;
 /** A claim is renewed so often while it lasts, so that one that ends was left behind by a gateway that died. */
 const RENEWALS = 3;
-/** Of the age of a job, between two polls. */
+/** The pause between two polls of a job, as a share of its age. */
 const SHARE_OF_AGE = 0.05;
 const MAX_PAUSE_MS = 600_000;
 /** A job that takes longer than it may is looked after for so long at a time. */
@@ -225,7 +225,7 @@ export class JobKeeper implements OnApplicationBootstrap, BeforeApplicationShutd
     const now = this.clock.now().getTime();
     const endsAt = new Date(Math.max(job.endsAt.getTime(), now + RENEWED_MS));
     if (endsAt > job.endsAt && endsAt.getTime() < job.at.getTime() + LONGEST_MS) {
-      // A request may change what is reserved at the same time.
+      // Without a change of the bound: a request may extend the reservation at the same time.
       for (const { id, isReserved } of job.parts) if (isReserved) await this.store.prolong(id, endsAt);
       await this.jobs.prolong(job, endsAt);
     }

@@ -6,7 +6,7 @@ import { violatedUniqueIndex } from '../../database/database-errors.js';
 import type { ProviderObjectKind } from '../relay/relay-route.js';
 import { type JobPart, type PartCharge, ProviderJob } from './provider-job.entity.js';
 
-/** A job while it is looked after. */
+/** A job that is not settled yet. */
 export type MeteredJob = Omit<ProviderJob, 'claimId' | 'settledAt' | 'nextCheckAt' | 'charges' | 'upstreamId'>;
 
 export type NewJob = MeteredJob & { readonly nextCheckAt: Date };
@@ -62,7 +62,7 @@ export class ProviderJobStore {
     return new Set(found.flatMap(({ upstreamId }) => upstreamId ?? []));
   }
 
-  /** The job that the provider calls so. */
+  /** Finds a job by its id at the provider. */
   async named(
     { organisationId, provider, server }: Pick<JobOwner, 'organisationId' | 'provider' | 'server'>,
     kind: ProviderObjectKind,
@@ -85,7 +85,7 @@ export class ProviderJobStore {
     return this.jobs.findOneBy({ id });
   }
 
-  /** What is reserved for a job that is not charged yet. false: its parts are not those that were read. */
+  /** Changes what is reserved for a job that is not charged yet. Returns false when another request has changed it since it was read. */
   async changeParts({ id, parts }: Pick<ProviderJob, 'id' | 'parts'>, changed: readonly JobPart[]): Promise<boolean> {
     const parameters = [id, toStorableJson(parts), toStorableJson(changed)];
     const [, affected]: readonly [unknown, number] = await this.jobs.query(CHANGE_PARTS, parameters);

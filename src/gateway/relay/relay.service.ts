@@ -142,7 +142,7 @@ export class RelayService {
     const call = meter === undefined ? undefined : await this.meteredCall(run, meter, input);
     if (call === undefined) return ask(run, checkedBytes(context, input));
     const events = new JobEvents(call.meter.events, (object) => this.deferred.named(call, object));
-    // What was planned took its time.
+    // The plan took some of the time that the provider has.
     const timed = { ...run, context: this.calls.withOneDeadline(context), observer: call, events };
     try {
       const answer = await ask(
@@ -282,7 +282,7 @@ export class RelayService {
     const mapped = provider.operations[route.operation];
     if (mapped === undefined) throw notSupported(`It offers ${Object.keys(provider.operations).join(', ')}.`);
     const ask = async (request: ProviderRequest): Promise<unknown> => {
-      // What is read besides does not decide whether a job was made.
+      // Reads that the operation needs do not decide whether a job was made.
       const attempts = request.method === 'GET' ? undefined : observer;
       const answer = await this.calls.run(context, operationOf(route, input.body, request), attempts);
       this.calls.assertDone(context, answer);

@@ -97,7 +97,7 @@ export class RoutedCalls {
     return this.health.isHealthy(healthKey, this.now());
   }
 
-  /** None where no other target is healthy. */
+  /** The targets with the healthy ones first; empty where no other target is healthy. */
   private healthyFirst(target: KnownTarget, others: readonly KnownTarget[]): readonly KnownTarget[] {
     const healthy = others.filter((other) => this.isHealthy(other));
     return healthy.length === 0 ? [] : [...healthy, target, ...others.filter((other) => !healthy.includes(other))];

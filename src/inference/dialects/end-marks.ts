@@ -1,2 +1,2 @@
-/** The line itself. In a text of a model, a quote or an escaped line break follows the mark. */
+/** The whole line of the mark. Within a model's text, a quote or an escaped line break follows instead. */
 export const DONE_MARK = /data: *\[DONE\] *(?:[\r\n]|$)/;

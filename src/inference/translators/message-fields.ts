@@ -36,6 +36,6 @@ export function noteBlockFields(block: JsonObject, place: string, leftOut: LeftO
   if (known === undefined) return;
   leftOut.addOthers(block, known, place);
   leftOut.addOthers(source, SOURCE, `${place}source.`);
-  // The model itself is what calls a tool where nothing else is said.
+  // By default, the model itself calls a tool.
   if (isObject(caller) && caller['type'] !== 'direct') leftOut.add(`${place}caller`);
 }

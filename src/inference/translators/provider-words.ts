@@ -31,9 +31,9 @@ export function isAboutLength(status: number, { message, type, code }: ProviderW
   return status !== 429 && [message, type, code].some((text) => text !== undefined && TOO_LONG.test(text));
 }
 
-/** By which Codex knows that it has to make the conversation shorter. */
+/** Codex shortens the conversation when it gets this code. */
 export const LENGTH_CODE = 'context_length_exceeded';
-/** By which Claude Code does. */
+/** Claude Code looks for these words. */
 const LENGTH_WORDS = 'prompt is too long';
 
 export function inWordsOfLength(message: string): string {

@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '../../common/json/read.js';
 const MAX_LEFT_OUT = 20;
 const MAX_NAME = 64;
 const NOT_IN_HEADER = /[^\w.[\]-]/g;
-/** Stands for what is above the most. */
+/** Stands for the names that exceed the limit. */
 const OTHERS = 'others';
 
 /** Blocks of an earlier answer about what its provider has done itself. */

@@ -17,7 +17,7 @@ interface SigningScope {
   /** The name in the signature, which is not always the host's: both Bedrock hosts sign as `bedrock`. */
   readonly service: string;
   readonly region: string;
-  /** Leaves out the header with the hash of the body. */
+  /** Whether the header with the hash of the body is left out. */
   readonly isWithoutChecksum?: boolean;
 }
 

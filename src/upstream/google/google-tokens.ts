@@ -25,7 +25,7 @@ export interface GoogleOptions extends BaseProviderOptions {
 
 export interface GoogleTokenServices extends SubjectTokenServices {
   readonly now: () => Date;
-  /** To the metadata server, which the other guard refuses. */
+  /** Sends to the metadata server, which the guard of `send` refuses. */
   readonly sendToMachine: SendTokenRequest;
   readonly metadataHost: string;
   /** Organisations (ids) that may use identities of the gateway's machine; none unless the operator names them. */
@@ -35,7 +35,7 @@ export interface GoogleTokenServices extends SubjectTokenServices {
 }
 
 interface Identity {
-  /** Of all that a token depends on. */
+  /** A hash of everything that a token depends on. */
   readonly cacheKey: string;
   /** undefined: the one of the machine. */
   readonly credentials: GoogleCredentials | undefined;

@@ -59,7 +59,7 @@ export type PriceMode = (typeof PRICE_MODES)[number];
 /** The endpoint whose calls are served later, at lower prices. */
 export const BATCHES = 'batches';
 
-/** In which the calls of an endpoint are served that name no mode. */
+/** The mode of an endpoint's calls that name none. */
 export function modeOfEndpoint(endpoint: string | undefined): PriceMode {
   return endpoint === BATCHES ? 'batch' : 'standard';
 }

@@ -180,7 +180,7 @@ export class GeminiContents {
   }
 }
 
-/** A part without a word is refused. */
+/** Gemini refuses an empty part. */
 function textParts(text: string): readonly JsonObject[] {
   return text === '' ? [] : [{ text }];
 }

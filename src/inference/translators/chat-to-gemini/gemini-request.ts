@@ -4,7 +4,7 @@ import { LeftOut, listAt, objectAt, present, textAt, untranslatable, wordOf } fr
 import type { TranslationTarget } from '../translator.types.js';
 import { GeminiContents } from './gemini-contents.js';
 
-/** That are translated, or that do nothing where they are left out. */
+/** Fields that are translated, or that change nothing when they are left out. */
 const TRANSLATED: ReadonlySet<string> = new Set([
   'model',
   'messages',
@@ -29,7 +29,7 @@ const TRANSLATED: ReadonlySet<string> = new Set([
   'modalities',
   'logprobs',
 ]);
-/** Without them, the request would mean something else. */
+/** Fields whose loss would change the meaning of the request: it is refused instead. */
 const NEEDED = ['functions', 'audio', 'web_search_options'] as const;
 const OF_TOOL: ReadonlySet<string> = new Set(['type', 'function']);
 const OF_FUNCTION: ReadonlySet<string> = new Set(['name', 'description', 'parameters', 'strict']);
@@ -82,7 +82,7 @@ export function toGeminiRequest(request: JsonObject, { provider, pricedModel }: 
   return { body: present(body), leftOut: leftOut.fields };
 }
 
-/** Fields that have a default, which does nothing here. */
+/** Notes fields that are left out, unless their value is the default. */
 function noteDefaults(request: JsonObject, leftOut: LeftOut): void {
   const { store, service_tier: tier, logprobs, modalities, parallel_tool_calls: isParallel } = request;
   if (store === true) leftOut.add('store');

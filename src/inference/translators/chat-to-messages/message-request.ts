@@ -5,7 +5,7 @@ import { documentBlock, imageBlock, inputOf, MessageTurns, noteDetail, samplingO
 import { inputSchema, LeftOut, listAt, objectAt, present, textAt, untranslatable, wordOf } from '../request-parts.js';
 import type { TranslationTarget } from '../translator.types.js';
 
-/** That are translated, or that do nothing where they are left out. */
+/** Fields that are translated, or that change nothing when they are left out. */
 const TRANSLATED: ReadonlySet<string> = new Set([
   'model',
   'messages',
@@ -32,7 +32,7 @@ const TRANSLATED: ReadonlySet<string> = new Set([
   'presence_penalty',
   'frequency_penalty',
 ]);
-/** Without them, the request would mean something else. */
+/** Fields whose loss would change the meaning of the request: it is refused instead. */
 const NEEDED = ['functions', 'audio', 'web_search_options'] as const;
 /** What the API demands, of a model that is not known. */
 const USUAL_CAP = 32_000;
@@ -101,7 +101,7 @@ export function toMessageRequest(
   return { body: present(body), leftOut: leftOut.fields };
 }
 
-/** Fields that have a default, which does nothing here. */
+/** Notes fields that are left out, unless their value is the default. */
 function noteDefaults(request: JsonObject, leftOut: LeftOut): void {
   const { store, service_tier: tier, logprobs, modalities } = request;
   if (store === true) leftOut.add('store');
@@ -111,7 +111,7 @@ function noteDefaults(request: JsonObject, leftOut: LeftOut): void {
   for (const name of ['presence_penalty', 'frequency_penalty']) if (request[name]) leftOut.add(name);
 }
 
-/** A sequence without a word is refused. */
+/** The provider refuses a sequence that has nothing but spaces. */
 function stopsOf({ stop }: JsonObject, leftOut: LeftOut): unknown {
   const given: unknown = typeof stop === 'string' ? [stop] : stop;
   if (!Array.isArray(given)) return given;

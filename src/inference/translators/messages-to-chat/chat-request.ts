@@ -6,7 +6,7 @@ import { LeftOut, listAt, objectAt, present, textAt, untranslatable, wordOf } fr
 import type { TranslationTarget } from '../translator.types.js';
 import { ChatMessages } from './chat-messages.js';
 
-/** That are translated, or that do nothing where they are left out. */
+/** Fields that are translated, or that change nothing when they are left out. */
 const TRANSLATED: ReadonlySet<string> = new Set([
   'model',
   'max_tokens',
@@ -23,7 +23,7 @@ const TRANSLATED: ReadonlySet<string> = new Set([
   'output_format',
   'service_tier',
 ]);
-/** Without them, the request would mean something else. */
+/** Fields whose loss would change the meaning of the request: it is refused instead. */
 const NEEDED = ['mcp_servers', 'container'] as const;
 const NONE: ReadonlySet<string> = new Set();
 

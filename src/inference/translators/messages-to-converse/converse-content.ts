@@ -211,7 +211,7 @@ function textBlocks(text: string): readonly JsonObject[] {
   return text.trim() === '' ? [] : [{ text }];
 }
 
-/** A turn with a document needs a text. */
+/** Converse refuses a turn that has a document and no text. */
 function withWords(content: readonly JsonObject[]): readonly JsonObject[] {
   const hasDocument = content.some(({ document }) => document !== undefined);
   const hasText = content.some(({ text }) => text !== undefined);

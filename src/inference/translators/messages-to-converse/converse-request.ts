@@ -6,7 +6,7 @@ import type { TranslationTarget } from '../translator.types.js';
 import { ConverseContent } from './converse-content.js';
 import { toolsOf } from './converse-tools.js';
 
-/** That are translated, or that do nothing where they are left out. */
+/** Fields that are translated, or that change nothing when they are left out. */
 const TRANSLATED: ReadonlySet<string> = new Set([
   'model',
   'messages',
@@ -24,7 +24,7 @@ const TRANSLATED: ReadonlySet<string> = new Set([
   'output_format',
   'service_tier',
 ]);
-/** Without them, the request would mean something else. */
+/** Fields whose loss would change the meaning of the request: it is refused instead. */
 const NEEDED = ['mcp_servers', 'container'] as const;
 /** Its models take fields and marks of Anthropic's API. */
 const CLAUDE = /(?:^|[./])anthropic\./;
@@ -90,7 +90,7 @@ function ofClaude(request: JsonObject, { pricedModel, betas = [] }: TranslationT
 /** That Bedrock knows and that need no field of their own. Source: its guide to Claude's requests, read 2026-11-28. */
 const BETAS =
   /^(?:interleaved-thinking|dev-full-thinking|context-1m|output-128k|token-efficient-tools|fine-grained-tool-streaming|effort)-/;
-/** That name the client or what Converse has by default. */
+/** Beta flags that name the client, or features that Converse has by default. */
 const WITHOUT_EFFECT = /^(?:claude-code|oauth|prompt-caching|extended-cache-ttl|structured-outputs)-/;
 const EFFORT_BETA = 'effort-2025-11-24';
 const EFFORT_IS_BETA = /opus-4-5/;

@@ -20,7 +20,7 @@ const INPUTS = { function: 'arguments', custom: 'input' } as const;
 /** The events of a response as the chunks of a chat. */
 export class ChatOfResponseStream implements StreamTranslation {
   #head: JsonObject | undefined;
-  /** By the place of its item. */
+  /** Open calls by the place of their item in the output. */
   readonly #calls = new Map<unknown, OpenCall>();
   #callCount = 0;
   #isOver = false;

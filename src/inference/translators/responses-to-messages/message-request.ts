@@ -6,7 +6,7 @@ import { LeftOut, listAt, objectAt, present, textAt, untranslatable, wordOf } fr
 import type { TranslationTarget } from '../translator.types.js';
 import { flatName, ResponseTools } from './response-tools.js';
 
-/** That are translated, or that do nothing where they are left out. */
+/** Fields that are translated, or that change nothing when they are left out. */
 const TRANSLATED: ReadonlySet<string> = new Set([
   'model',
   'input',
@@ -108,7 +108,7 @@ export function toMessageRequest(
   return { body: present(body), leftOut: leftOut.fields, tools };
 }
 
-/** Fields that have a default, which does nothing here. */
+/** Notes fields that are left out, unless their value is the default. */
 function noteDefaults(
   { store, service_tier: tier, truncation, reasoning, include }: JsonObject,
   leftOut: LeftOut,

@@ -5,7 +5,7 @@ const PUBLISHED = /^(?:publishers\/)?(?<publisher>[a-z0-9-]+)\/(?:models\/)?(?<n
 const OF_ANTHROPIC = /^claude-/i;
 /** No publisher. */
 const AT_REGIONS = 'regions/';
-/** Other words for no version. */
+/** Versions that mean the newest one, like no version at all. */
 const NO_VERSION = /@(?:default|latest)$/;
 const VERSION = /@(?<version>[^@]*)$/;
 

@@ -18,7 +18,7 @@ const MULTI_REGIONS: ReadonlySet<string> = new Set(['us', 'eu']);
 const CHATS = '/endpoints/openapi/chat/completions';
 const MESSAGES = '/publishers/anthropic/models/';
 const MISTRAL = '/publishers/mistralai/models/';
-/** Others that are predicted are of images, sound and video. */
+/** The other models with `:predict` are for images, sound and video. */
 const TEXT_EMBEDDING = /^(?:text-embedding-|text-multilingual-embedding-|gemini-embedding-|textembedding-gecko)/;
 const TOKEN_COUNT = `${MESSAGES}count-tokens:rawPredict`;
 /** Behind the path of the messages. */
