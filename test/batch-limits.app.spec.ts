@@ -82,6 +82,19 @@ describe('a batch under a usage limit', () => {
     expect(await jobs()).toEqual([]);
   });
 
+  it('is created within the time limit of its virtual key, however long its file took to read', async () => {
+    await limit(LINES);
+    const file = account.files.get('file-1') ?? '';
+    gateway.provider.replyWith((response, call) => {
+      if (call.method !== 'GET') return account.reply(response, call);
+      response.writeHead(200, { 'content-type': 'application/jsonl' });
+      const pieces = [0, 1, 2, 3].map((at) => file.slice((at * file.length) / 4, ((at + 1) * file.length) / 4));
+      for (const [at, piece] of pieces.entries()) setTimeout(() => response.write(piece), at * 400);
+      setTimeout(() => response.end(), 1_300);
+    });
+    expect((await create()).status).toBe(200);
+  });
+
   it('is simulated as it is decided, by its cost', async () => {
     const simulated = async (lines: number): Promise<unknown> => {
       const call = { virtual_key: openai, endpoint: 'batches', model: 'm' };

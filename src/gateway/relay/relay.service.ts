@@ -112,10 +112,9 @@ export class RelayService {
     const objects = objectsOf(route);
     const guarded = provider.kind === 'relay' ? objects : { ...objects, uses: [], produces: [] };
     await this.isolation.assertOwn(ownership, guarded, input);
-    // Lists and mapped operations may take many calls.
     const account = callerAccount(context.virtualKey.credential.options, request.headers);
-    const timed = { ...run, context: this.calls.withOneDeadline({ ...context, account }) };
-    const answer = await this.started(timed, input, (current, bytes) =>
+    const own = { ...run, context: { ...context, account } };
+    const answer = await this.started(own, input, (current, bytes) =>
       ownership.strict
         ? this.askStrictly(current, provider, input, ownership)
         : this.ask(current, provider, input, bytes),
@@ -125,7 +124,7 @@ export class RelayService {
     await this.isolation.record(ownership, guarded, answer.json);
     replyJson(response, answer);
     const kind = route.shows ?? objects.about?.kind ?? objects.lists;
-    if (kind !== undefined) void this.keeper.settleFinished(timed.context, kind, answer.json);
+    if (kind !== undefined) void this.keeper.settleFinished(own.context, kind, answer.json);
     return undefined;
   }
 
@@ -140,13 +139,13 @@ export class RelayService {
     const isMetered = route.startsJob === true || route.continuesJob === true;
     const meter = isMetered ? this.meters.ofOperation(route.operation, slug) : undefined;
     const call = meter === undefined ? undefined : await this.meteredCall(run, meter, input);
-    if (call === undefined) return ask(run, checkedBytes(context, input));
+    // Lists and mapped operations may take many calls. The time to plan a job does not count: its files may be large.
+    const timed = { ...run, context: this.calls.withOneDeadline(context) };
+    if (call === undefined) return ask(timed, checkedBytes(context, input));
     const events = new JobEvents(call.meter.events, (object) => this.deferred.named(call, object));
-    // The plan took some of the time that the provider has.
-    const timed = { ...run, context: this.calls.withOneDeadline(context), observer: call, events };
     try {
       const answer = await ask(
-        timed,
+        { ...timed, observer: call, events },
         route.startsJob === true ? bytesOf(call, context, input) : checkedBytes(context, input),
       );
       if (answer !== undefined) await this.deferred.succeeded(call, answer.json);
