@@ -70,4 +70,76 @@ export const playground = [
       await page.getByRole('alert').getByText('The gateway does not answer.').waitFor({ timeout: 5_000 });
     },
   },
+  {
+    title: 'The playground says why an answer has no more words, sends once for two clicks, and stops when asked to',
+    run: async ({ tabs, page: address, adminKey }) => {
+      const page = await logIn(tabs, `${address}/playground`, adminKey);
+      let calls = 0;
+      let deltas;
+      await page.route('**/v1/chat/completions', async (route) => {
+        calls += 1;
+        // Without an answer, the call goes on.
+        if (deltas === undefined) return;
+        const events = deltas.map(([delta, finish_reason]) => ({ choices: [{ index: 0, delta, finish_reason }] }));
+        const body = [...events.map((event) => JSON.stringify(event)), '[DONE]']
+          .map((data) => `data: ${data}\n\n`)
+          .join('');
+        await route.fulfill({ contentType: 'text/event-stream', body });
+      });
+      await page.getByLabel('Model', { exact: true }).fill('@any/model');
+      await page.getByLabel('Message').fill('Hello');
+      const send = page.getByRole('button', { name: 'Send' });
+      const words = page.locator('section').last();
+      const start = [{ role: 'assistant', content: '' }, null];
+      for (const [parts, shown] of [
+        [[start, [{ reasoning_content: 'Hm.' }, null], [{}, 'length']], 'The model used them before the first word'],
+        [[start, [{ content: 'It is' }, null], [{}, 'length']], 'cut off at its bound: 1,000 tokens.'],
+        [[start, [{ refusal: 'I will not.' }, null], [{}, 'stop']], 'I will not.'],
+        [[start, [{}, 'content_filter']], 'A filter of the provider held the answer back.'],
+        [[start, [{}, 'stop']], 'The answer has no words.'],
+      ]) {
+        deltas = parts;
+        await send.click();
+        await words.getByText(shown).waitFor({ timeout: 5_000 });
+      }
+      // The role came, and no word.
+      await words
+        .locator('div')
+        .filter({ hasText: /^First words–$/ })
+        .waitFor();
+      deltas = undefined;
+      calls = 0;
+      await send.dblclick();
+      await page.getByRole('button', { name: 'Stop' }).click();
+      await words.getByText('Stopped.').waitFor({ timeout: 5_000 });
+      assert.equal(calls, 1);
+      assert.ok(await send.isEnabled());
+    },
+  },
+  {
+    title: 'Documents whose scores are all below 0 have bars, and scores near 0 differ',
+    run: async ({ tabs, page: address, adminKey }) => {
+      const page = await logIn(tabs, `${address}/playground`, adminKey);
+      let scores;
+      await page.route('**/v1/rerank', (route) =>
+        route.fulfill({ json: { results: scores.map((relevance_score, index) => ({ index, relevance_score })) } }),
+      );
+      await page.getByRole('button', { name: 'Rerank' }).click();
+      await page.getByLabel('Model', { exact: true }).fill('@any/model');
+      await page.getByLabel('Query').fill('Which?');
+      await page.getByLabel('Documents').fill('one\ntwo\nthree');
+      const rows = page.locator('main ol li');
+      const widths = () => rows.locator('[style]').evaluateAll((bars) => bars.map(({ style }) => style.width));
+      for (const [each, shown, bars] of [
+        [[-5, -6, -7], '-6.0000', ['100%', '50%', '0%']],
+        [[4, 2, 1], '2.0000', ['100%', '50%', '25%']],
+        [[0.8, 0.4, 0.00002], '2.00e-5', ['80%', '40%', '0.002%']],
+      ]) {
+        scores = each;
+        await page.getByRole('button', { name: 'Send' }).click();
+        await rows.getByText(shown).waitFor({ timeout: 5_000 });
+        assert.deepEqual(await widths(), bars);
+      }
+    },
+  },
 ];

@@ -20,7 +20,8 @@ export function ErrorNote({ error, message = messageOf(error), onRetry }: ErrorN
       <p className="font-medium text-bad">{message}</p>
       {error instanceof ApiError && error.traceId !== null && (
         <p className="mt-1 text-xs text-muted">
-          {error.error.code} · trace {error.traceId}
+          {/* Errors of providers may have no code. */}
+          {[error.error.code, `trace ${error.traceId}`].filter(Boolean).join(' · ')}
         </p>
       )}
       {onRetry !== undefined && !isFinal && (

@@ -1,5 +1,5 @@
 import { isRecord } from './record';
-import { ApiError, csrfHeaders, toApiError } from './session';
+import { csrfHeaders, isErrorResponse, toApiError } from './session';
 
 interface ChatCall {
   readonly model: string;
@@ -7,11 +7,20 @@ interface ChatCall {
   readonly maxTokens: number | undefined;
 }
 
-/** The text of an answer piece by piece, over server-sent events. @throws ApiError when the gateway refuses the call */
+/** Part of an answer. */
+export interface ChatPiece {
+  readonly text: string;
+  /** Whether the model refuses in these words. */
+  readonly isRefusal: boolean;
+  /** Why the answer ends here, in the provider's word; null: it goes on. */
+  readonly finish: string | null;
+}
+
+/** An answer piece by piece, over server-sent events. @throws ApiError when the gateway refuses the call */
 export async function streamChat(
   { model, message, maxTokens }: ChatCall,
   signal: AbortSignal,
-): Promise<{ readonly traceId: string | null; readonly pieces: AsyncIterable<string> }> {
+): Promise<{ readonly traceId: string | null; readonly pieces: AsyncIterable<ChatPiece> }> {
   const response = await fetch('/v1/chat/completions', {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...csrfHeaders() },
@@ -33,7 +42,7 @@ export async function streamChat(
   return { traceId, pieces: piecesOf(response.body.pipeThrough(new TextDecoderStream()), response) };
 }
 
-async function* piecesOf(body: ReadableStream<string>, response: Response): AsyncIterable<string> {
+async function* piecesOf(body: ReadableStream<string>, response: Response): AsyncIterable<ChatPiece> {
   const reader = body.getReader();
   let rest = '';
   for (;;) {
@@ -46,18 +55,28 @@ async function* piecesOf(body: ReadableStream<string>, response: Response): Asyn
     for (const line of lines) {
       const data = /^data: ?(.*)$/.exec(line.trimEnd())?.[1];
       if (data === undefined || data === '[DONE]') continue;
-      const event: unknown = JSON.parse(data);
-      const failure = toApiError(event, response);
-      if (failure.error.code !== 'unreachable') throw new ApiError(response.status, failure.error, failure.traceId);
-      yield textOf(event);
+      const event = eventIn(data);
+      if (isErrorResponse(event)) throw toApiError(event, response);
+      yield pieceIn(event);
     }
   }
 }
 
-function textOf(event: unknown): string {
+function eventIn(data: string): unknown {
+  try {
+    return JSON.parse(data);
+  } catch {
+    throw new Error('The provider sent an event that is not JSON.');
+  }
+}
+
+function pieceIn(event: unknown): ChatPiece {
   const choices = isRecord(event) ? event['choices'] : undefined;
   const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
-  const delta = isRecord(choice) ? choice['delta'] : undefined;
-  const content = isRecord(delta) ? delta['content'] : undefined;
-  return typeof content === 'string' ? content : '';
+  if (!isRecord(choice)) return { text: '', isRefusal: false, finish: null };
+  const { delta, finish_reason: finish } = choice;
+  const { content, refusal } = isRecord(delta) ? delta : {};
+  const isRefusal = typeof refusal === 'string' && refusal !== '';
+  const text = isRefusal ? refusal : content;
+  return { text: typeof text === 'string' ? text : '', isRefusal, finish: typeof finish === 'string' ? finish : null };
 }

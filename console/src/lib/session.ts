@@ -48,12 +48,19 @@ export function toApiError(error: unknown, response: Response | undefined): ApiE
   const status = response?.status ?? 0;
   if (isErrorResponse(error)) return new ApiError(status, error.error, traceId);
   const message = status === 0 ? 'The gateway does not answer.' : `The gateway answered with status ${status}.`;
-  const body = { message, type: 'unreachable', code: 'unreachable', param: null, source: 'gateway' } as const;
+  const code = status === 0 ? 'unreachable' : `http_${status}`;
+  const body = { message, type: code, code, param: null, source: 'gateway' } as const;
   return new ApiError(status, body, traceId);
 }
 
-function isErrorResponse(value: unknown): value is ErrorResponse {
-  return typeof value === 'object' && value !== null && 'error' in value && typeof value.error === 'object';
+export function isErrorResponse(value: unknown): value is ErrorResponse {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'error' in value &&
+    typeof value.error === 'object' &&
+    value.error !== null
+  );
 }
 
 /** For changes that the generated client does not make. */

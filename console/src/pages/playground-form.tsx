@@ -24,12 +24,14 @@ export interface PlaygroundRun {
 
 interface PlaygroundFormProps {
   readonly onSend: (run: PlaygroundRun) => void;
+  /** Ends the calls that run; undefined: none does. */
+  readonly onStop: (() => void) | undefined;
   /** The answers on the page are of another kind of call. */
   readonly onClear: () => void;
 }
 
 /** The question, and the models that get it. */
-export function PlaygroundForm({ onSend, onClear }: PlaygroundFormProps) {
+export function PlaygroundForm({ onSend, onStop, onClear }: PlaygroundFormProps) {
   const [kind, setKind] = useState<Kind>('chat');
   const [isDouble, setDouble] = useState(false);
   const [question, setQuestion] = useState('');
@@ -76,9 +78,13 @@ export function PlaygroundForm({ onSend, onClear }: PlaygroundFormProps) {
           )}
         </Field>
       )}
-      <Button kind="main" type="submit" disabled={!isComplete(run)}>
-        Send
-      </Button>
+      <div className="flex gap-2">
+        {/* A second click would pay for a second call. */}
+        <Button kind="main" type="submit" disabled={!isComplete(run) || onStop !== undefined}>
+          Send
+        </Button>
+        {onStop !== undefined && <Button onClick={onStop}>Stop</Button>}
+      </div>
     </form>
   );
 }

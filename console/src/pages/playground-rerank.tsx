@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { useEffect } from 'react';
 import { createRerank } from '../api/sdk.gen';
 import { ErrorNote, Loading } from '../components/states';
 import { Card } from '../components/ui/card';
@@ -9,10 +10,11 @@ interface RerankSideProps {
   readonly model: string;
   readonly query: string;
   readonly documents: readonly string[];
+  readonly onEnd: () => void;
 }
 
 /** Documents as a model ranks them, each with a bar as long as its score. Each run needs a new `key`. */
-export function RerankSide({ model, query, documents }: RerankSideProps) {
+export function RerankSide({ model, query, documents, onEnd }: RerankSideProps) {
   const ranked = useQuery({
     queryKey: ['rerank', model, query, documents],
     queryFn: async ({ signal }) => {
@@ -33,6 +35,10 @@ export function RerankSide({ model, query, documents }: RerankSideProps) {
     refetchOnWindowFocus: false,
     refetchOnReconnect: false,
   });
+  const { isPending } = ranked;
+  useEffect(() => {
+    if (!isPending) onEnd();
+  }, [isPending]);
   return (
     <Card title={<span className="wrap-anywhere">{model}</span>} className="min-w-0">
       {ranked.isPending && <Loading />}
@@ -47,7 +53,7 @@ export function RerankSide({ model, query, documents }: RerankSideProps) {
               <li key={index} className="space-y-1">
                 <div className="flex justify-between gap-3">
                   <span className="min-w-0 wrap-anywhere">{documents[index]}</span>
-                  <span className="tabular-nums">{score.toFixed(4)}</span>
+                  <span className="tabular-nums">{scoreInWords(score)}</span>
                 </div>
                 <div aria-hidden className="h-2 overflow-hidden rounded-full bg-raised">
                   <div className="h-full bg-accent" style={{ width: `${share(score, ranked.data.results) * 100}%` }} />
@@ -62,8 +68,15 @@ export function RerankSide({ model, query, documents }: RerankSideProps) {
   );
 }
 
-/** Scores of some models are not between 0 and 1: the best one has the whole bar then. */
+/** Scores of some models are not between 0 and 1: the best one has the whole bar then, and the worst one below 0 has none. */
 function share(score: number, results: readonly { readonly relevance_score: number }[]): number {
-  const best = Math.max(1, ...results.map(({ relevance_score: each }) => each));
-  return Math.max(0, Math.min(1, score / best));
+  const scores = results.map(({ relevance_score: each }) => each);
+  const worst = Math.min(0, ...scores);
+  const best = Math.max(worst < 0 ? -Infinity : 1, ...scores);
+  return best === worst ? 1 : (score - worst) / (best - worst);
+}
+
+/** Scores that are all near 0 differ too. */
+function scoreInWords(score: number): string {
+  return score !== 0 && Math.abs(score) < 0.001 ? score.toExponential(2) : score.toFixed(4);
 }

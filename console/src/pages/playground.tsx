@@ -12,6 +12,9 @@ export function PlaygroundPage() {
   const { caller, may } = useLogin();
   const [run, setRun] = useState<PlaygroundRun>();
   const [count, setCount] = useState(0);
+  /** The sides of the run whose calls have ended. */
+  const [ended, setEnded] = useState<ReadonlySet<number>>(new Set());
+  const [isStopped, setStopped] = useState(false);
   if (caller.type !== 'api_key' || !may('completions.write')) {
     return (
       <Page title="Playground">
@@ -21,6 +24,7 @@ export function PlaygroundPage() {
       </Page>
     );
   }
+  const stop = (): void => (run?.kind === 'chat' ? setStopped(true) : setRun(undefined));
   return (
     <Page
       title="Playground"
@@ -31,19 +35,24 @@ export function PlaygroundPage() {
           onSend={(next) => {
             setRun(next);
             setCount(count + 1);
+            setEnded(new Set());
+            setStopped(false);
           }}
+          onStop={run !== undefined && ended.size < run.models.length ? stop : undefined}
           onClear={() => setRun(undefined)}
         />
       </Card>
       {run !== undefined && (
         <div className="grid grid-cols-1 gap-3 md:grid-flow-col md:auto-cols-fr">
-          {run.models.map((model, index) =>
-            run.kind === 'chat' ? (
-              <ChatSide key={`${index} ${count}`} model={model} message={run.question} maxTokens={run.maxTokens} />
+          {run.models.map((model, index) => {
+            const key = `${index} ${count}`;
+            const side = { model, onEnd: () => setEnded((before) => new Set([...before, index])) };
+            return run.kind === 'chat' ? (
+              <ChatSide key={key} {...side} message={run.question} maxTokens={run.maxTokens} isStopped={isStopped} />
             ) : (
-              <RerankSide key={`${index} ${count}`} model={model} query={run.question} documents={run.documents} />
-            ),
-          )}
+              <RerankSide key={key} {...side} query={run.question} documents={run.documents} />
+            );
+          })}
         </div>
       )}
     </Page>
