@@ -5,7 +5,7 @@ import { createRoot } from 'react-dom/client';
 import { announce } from './lib/announce';
 import { showChanges } from './lib/changed-resource';
 import { isOutage, noteAnswer } from './lib/reach';
-import { ApiError, followOtherTabs, forgetLogin, setUpClient } from './lib/session';
+import { ApiError, checkLogin, followOtherTabs, setUpClient } from './lib/session';
 import { currentTheme, showTheme } from './lib/theme';
 import { createConsoleRouter } from './router';
 import './styles.css';
@@ -27,7 +27,7 @@ const MAX_RETRIES = 2;
 const OUTAGE_RETRY_MS = 2_000;
 /** A session that ended elsewhere: the page must not go on as if it were logged in. */
 function leaveWhenRefused(error: Error): void {
-  if (error instanceof ApiError && error.status === 401) forgetLogin(queryClient);
+  if (error instanceof ApiError && error.status === 401) checkLogin(queryClient);
 }
 
 function isRefusal(error: Error): boolean {

@@ -141,4 +141,36 @@ export const logins = [
       );
     },
   },
+  {
+    title: 'A log-out that fails says so, and the log-in page says why it is shown, once',
+    run: async ({ tabs, page: address, url, adminKey, keyWith, nextUser }) => {
+      nextUser({ sub: 'nil', groups: ['visitors'] });
+      const page = await logInAtProvider(tabs, address);
+      await page.getByRole('alert').getByText('None of your groups may use this gateway.').waitFor();
+      await page.getByLabel('API key').fill('tg_…');
+      await page.getByRole('button', { name: 'Log in', exact: true }).click();
+      await page.getByRole('alert').getByText('The API key has a character that no key has.').waitFor();
+      const key = await keyWith(['usage.read'], 'ends soon');
+      await page.getByLabel('API key').fill(key);
+      await page.getByRole('button', { name: 'Log in', exact: true }).click();
+      const logOut = page.getByRole('button', { name: 'Log out' });
+      await page.route('**/v1/sessions/current', (route) =>
+        route.request().method() === 'DELETE' ? route.abort() : route.continue(),
+      );
+      await logOut.click();
+      await page.getByRole('alert').getByText('You are still logged in.').waitFor({ timeout: 5_000 });
+      await page.unroute('**/v1/sessions/current');
+      await logOut.click();
+      await page.getByRole('heading', { name: 'Log in to Tollgate' }).waitFor();
+      assert.equal(await page.getByRole('alert').count(), 0);
+      await page.getByLabel('API key').fill(key);
+      await page.getByRole('button', { name: 'Log in', exact: true }).click();
+      await logOut.waitFor();
+      const headers = { 'x-gateway-api-key': adminKey };
+      const { id } = await (await fetch(`${url}/v1/me`, { headers: { 'x-gateway-api-key': key } })).json();
+      await fetch(`${url}/v1/api-keys/${id}`, { method: 'DELETE', headers });
+      await page.getByRole('link', { name: 'Settings' }).click();
+      await page.getByRole('alert').getByText('Your session has ended. Log in again.').waitFor({ timeout: 30_000 });
+    },
+  },
 ];

@@ -1,4 +1,4 @@
-import { useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import {
   Activity,
@@ -19,8 +19,9 @@ import { useEffect, useRef, useState } from 'react';
 import type { Caller, Scope } from '../api/types.gen';
 import { useAnnouncement } from '../lib/announce';
 import { useIsAway } from '../lib/reach';
-import { forgetLogin, type LoggedIn, logOut } from '../lib/session';
+import { forgetLogin, type LoggedIn, logOut, messageOf } from '../lib/session';
 import { chooseTheme, currentTheme } from '../lib/theme';
+import { ErrorNote } from './states';
 import { Button } from './ui/button';
 
 interface Entry {
@@ -51,6 +52,8 @@ export function Shell({ login }: { readonly login: LoggedIn }) {
   const whole = useRef<HTMLDivElement>(null);
   const nav = useRef<HTMLElement>(null);
   const { pathname } = useLocation();
+  const queries = useQueryClient();
+  const leave = useMutation({ mutationFn: logOut, onSuccess: () => forgetLogin(queries) });
   // After a log-in the browser would go on from where the form was, past the first links.
   useEffect(() => whole.current?.focus({ preventScroll: true }), []);
   useEffect(() => {
@@ -92,12 +95,18 @@ export function Shell({ login }: { readonly login: LoggedIn }) {
           </div>
           <div className="flex gap-1">
             <ThemeButton />
-            <LogOutButton />
+            <Button kind="quiet" size="icon" aria-label="Log out" onClick={() => leave.mutate()}>
+              <LogOut aria-hidden className="size-4" />
+            </Button>
           </div>
         </div>
       </header>
       <main id="content" className="mx-auto w-full max-w-7xl min-w-0 p-4 md:p-6">
         <Outage />
+        {/* Without an answer, the cookie still logs this browser in. */}
+        {leave.isError && (
+          <ErrorNote error={leave.error} message={`You are still logged in. ${messageOf(leave.error)}`} />
+        )}
         <Announcements />
         <Outlet />
       </main>
@@ -150,19 +159,6 @@ function ThemeButton() {
   return (
     <Button kind="quiet" size="icon" aria-label={`Use the ${other} theme`} onClick={change}>
       <Icon aria-hidden className="size-4" />
-    </Button>
-  );
-}
-
-function LogOutButton() {
-  const queries = useQueryClient();
-  const leave = async (): Promise<void> => {
-    await logOut().catch(() => undefined);
-    forgetLogin(queries);
-  };
-  return (
-    <Button kind="quiet" size="icon" aria-label="Log out" onClick={() => void leave()}>
-      <LogOut aria-hidden className="size-4" />
     </Button>
   );
 }

@@ -8,6 +8,8 @@ const LOGIN = 'login';
 const READING = new Set(['GET', 'HEAD']);
 
 let csrfToken: string | undefined;
+/** Whether the last login ended without a log-out here. */
+let hasEnded = false;
 
 /**
  * What the gateway said when it refused a request, or that it did not answer. The generated client names the type of its body
@@ -89,6 +91,7 @@ export const loginQuery = queryOptions({
         retrieveCaller({ throwOnError: true }),
       ]);
       csrfToken = session.csrf_token;
+      hasEnded = false;
       // Another log-in of this browser, perhaps in another tab: what the last one saw is not for it.
       if (queries.getQueryData<LoggedIn | null>(queryKey)?.sessionId !== session.id) forgetData(queries);
       LOGINS.postMessage(session.id);
@@ -97,6 +100,10 @@ export const loginQuery = queryOptions({
     } catch (error) {
       if (error instanceof ApiError && error.status === 401) {
         csrfToken = undefined;
+        if (queries.getQueryData<LoggedIn | null>(queryKey)) {
+          hasEnded = true;
+          LOGINS.postMessage(null);
+        }
         forgetData(queries);
         return null;
       }
@@ -115,8 +122,25 @@ export function followOtherTabs(queries: QueryClient): void {
   });
 }
 
+/** For the log-in page: whether a session ended under the page, which is why it is shown. */
+export function hasSessionEnded(): boolean {
+  return hasEnded;
+}
+
+/**
+ * A request was refused for want of a valid key. Whether the session has ended, only the gateway knows: the key may have been
+ * another one, such as one among the headers of a preview.
+ */
+export function checkLogin(queries: QueryClient): void {
+  void queries.invalidateQueries({ queryKey: loginQuery.queryKey }, { cancelRefetch: false });
+}
+
+/** Browsers refuse a header with any other character, in words of their own. */
+const HEADER_TEXT = /^[ -~]*$/;
+
 /** The key is sent once and kept nowhere. */
 export async function logIn(apiKey: string): Promise<void> {
+  if (!HEADER_TEXT.test(apiKey)) throw new Error('The API key has a character that no key has.');
   await createSession({ headers: { 'x-gateway-api-key': apiKey }, body: {}, throwOnError: true });
 }
 
@@ -135,6 +159,7 @@ export async function logOut(): Promise<void> {
 /** Shows the log-in page, and keeps nothing of this login in memory. */
 export function forgetLogin(queries: QueryClient): void {
   csrfToken = undefined;
+  hasEnded = false;
   forgetData(queries);
   queries.setQueryData(loginQuery.queryKey, null);
   LOGINS.postMessage(null);

@@ -3,14 +3,18 @@ import { useEffect, useState, type FormEvent } from 'react';
 import { retrieveLoginOptionsOptions } from '../api/@tanstack/react-query.gen';
 import { Button, buttonLook } from '../components/ui/button';
 import { Field, Input } from '../components/ui/field';
-import { addressOfLogin, logIn, loginQuery } from '../lib/session';
+import { addressOfLogin, hasSessionEnded, logIn, loginQuery } from '../lib/session';
 
+/** Where the gateway puts why a log-in at the identity provider failed. */
+const FAILURE = 'login_error';
 const FAILURES: Readonly<Record<string, string>> = {
   expired: 'The log-in took too long, or began in another browser. Try again.',
   refused: 'The identity provider refused the log-in. Try again, or ask who runs the gateway to look at its log.',
   no_role: 'None of your groups may use this gateway. Ask its owner for a role.',
   unavailable: 'The identity provider does not answer. Try again later, or log in with an API key.',
 };
+
+const ENDED = 'Your session has ended. Log in again.';
 
 export function LoginPage() {
   const [apiKey, setApiKey] = useState('');
@@ -19,6 +23,8 @@ export function LoginPage() {
   const queries = useQueryClient();
   useEffect(() => {
     document.title = 'Log in · Tollgate';
+    // Said once: it is not why a later log-in is needed.
+    if (window.location.search.includes(FAILURE)) window.history.replaceState(null, '', window.location.pathname);
   }, []);
   const login = useMutation({
     mutationKey: ['login'],
@@ -89,10 +95,10 @@ export function LoginPage() {
   );
 }
 
-/** Why a log-in at the identity provider failed, and the page to show after the next one. */
+/** Why the page is shown, where that is not plain, and the page to show after the next one. */
 function whereFrom(): { readonly failure: string | undefined; readonly page: string } {
   const { pathname, search } = window.location;
-  const failure = new URLSearchParams(search).get('login_error');
-  if (failure === null) return { failure: undefined, page: pathname + search };
+  const failure = new URLSearchParams(search).get(FAILURE);
+  if (failure === null) return { failure: hasSessionEnded() ? ENDED : undefined, page: pathname + search };
   return { failure: FAILURES[failure] ?? FAILURES['refused'], page: pathname };
 }
