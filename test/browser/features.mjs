@@ -273,66 +273,6 @@ export const features = [
     },
   },
   {
-    title:
-      'A tool is called from a form that its schema makes, as the person who is logged in, and the call is in the log',
-    run: async ({ tabs, page: address, ask, toolsUrl, nextUser }) => {
-      await ask('/v1/mcp-servers', { name: 'Issues', slug: 'issues', url: toolsUrl });
-      nextUser({ sub: 'ann', groups: ['owners'] });
-      const page = await tabs.newPage();
-      await page.goto(`${address}/mcp/issues`);
-      await page.getByRole('link', { name: 'Log in with your organisation' }).click();
-      await page.getByRole('button', { name: 'Read from the server' }).click();
-      await page.getByRole('button', { name: 'Call create_issue' }).click();
-      const form = page.getByRole('dialog');
-      await form.getByLabel('title', { exact: true }).fill('Broken "quotes"');
-      await form.getByLabel('priority').selectOption('high');
-      await form.getByLabel('estimate').fill('1.5');
-      await form.getByRole('button', { name: 'Call the tool' }).click();
-      await form.getByRole('alert').getByText('estimate must be a whole number.').waitFor();
-      await form.getByLabel('estimate').fill('3');
-      await form.getByLabel('labels').fill('ui\nbug');
-      await form.getByLabel('details').fill('{"a": [1]}');
-      await form.getByRole('button', { name: 'Call the tool' }).click();
-      const answer = form.getByRole('region', { name: 'Answer of the tool' });
-      const sent = {
-        title: 'Broken "quotes"',
-        priority: 'high',
-        estimate: 3,
-        labels: ['ui', 'bug'],
-        details: { a: [1] },
-      };
-      await answer.getByText(`created ${JSON.stringify(sent)}`).waitFor();
-      await form.getByRole('button', { name: 'As JSON' }).click();
-      await form.getByLabel('Arguments as JSON').fill('{"title": 1}');
-      await form.getByRole('button', { name: 'Call the tool' }).click();
-      await answer.getByText(/tool failed|server refused/).waitFor();
-      await form.getByRole('button', { name: 'Close' }).click();
-      await page.getByRole('button', { name: 'Call delete_issue' }).click();
-      await form.getByText('The tool takes no arguments.').waitFor();
-      await form.getByRole('button', { name: 'Call the tool' }).click();
-      await answer.getByText('the issue is locked').waitFor();
-      await form.getByRole('button', { name: 'Close' }).click();
-      const row = page.getByRole('row', { name: /delete_issue/ });
-      await row.getByText('tool failed').waitFor();
-      await row.getByText('ann', { exact: true }).waitFor();
-      await page.getByLabel('Enable delete_issue').click();
-      await page.getByRole('button', { name: 'Call delete_issue', disabled: true }).waitFor();
-
-      // A tool that fails has the status 200, and is not among the calls that succeeded.
-      const failed = page.getByRole('row', { name: /tools\/call.*tool failed/ });
-      await page.goto(`${address}/calls?status=ok`);
-      await page
-        .getByRole('row', { name: /tools\/call/ })
-        .first()
-        .waitFor();
-      assert.equal(await failed.count(), 0);
-      await page.getByLabel('Status').selectOption('Failed');
-      await failed.first().getByRole('button', { name: /^Show/ }).click();
-      await form.getByText('delete_issue', { exact: true }).waitFor({ timeout: 5_000 });
-      await form.getByText('tool failed', { exact: true }).waitFor({ timeout: 5_000 });
-    },
-  },
-  {
     title: 'The catalogue of models keeps its filters in the address, and a price of the organisation takes precedence',
     run: async ({ tabs, page: address, adminKey }) => {
       const page = await logIn(tabs, `${address}/models`, adminKey);

@@ -29,6 +29,7 @@ import { resources } from './resources.mjs';
 import { firstPage, longLists } from './speed.mjs';
 import { spoken } from './spoken.mjs';
 import { stories } from './stories.mjs';
+import { tools as toolCases } from './tools.mjs';
 
 const CASE_MS = 240_000;
 const SYSTEM_BROWSERS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
@@ -69,6 +70,7 @@ try {
     ...stories,
     ...loginCases,
     ...features,
+    ...toolCases,
     ...playground,
     ...figures,
     ...foreignPages,

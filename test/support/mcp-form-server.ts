@@ -21,6 +21,15 @@ function createServer(): McpServer {
   server.registerTool('create_issue', { description, inputSchema }, (args) => ({
     content: [{ type: 'text', text: `created ${JSON.stringify(args)}` }],
   }));
+  const searchSchema = {
+    text: z.string(),
+    team: z.string().nullable().default(null),
+    limit: z.number().int().nullable().default(null),
+    near: z.object({ street: z.string(), zip: z.number() }).optional(),
+  };
+  server.registerTool('find_issues', { description: 'Finds issues.', inputSchema: searchSchema }, (args) => ({
+    content: [{ type: 'text', text: `found by ${JSON.stringify(args)}` }],
+  }));
   server.registerTool('delete_issue', { description: 'Always fails.', inputSchema: {} }, () => {
     throw new Error('the issue is locked');
   });

@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { callMcpServerTool } from '../api/sdk.gen';
 import type { McpServerTool } from '../api/types.gen';
 import { InView } from '../components/in-view';
@@ -7,7 +7,7 @@ import { ErrorNote } from '../components/states';
 import { Button } from '../components/ui/button';
 import { Dialog } from '../components/ui/dialog';
 import { Field, TextArea } from '../components/ui/field';
-import { exampleOf, fieldsOf, type FormField, parsed, valueOf } from '../lib/schema-form';
+import { argumentsIn, FieldError, fieldsOf, type FormField, jsonOf, textsOf, valueOf } from '../lib/schema-form';
 import { ToolAnswer } from './tool-answer';
 import { ToolField } from './tool-field';
 
@@ -17,40 +17,68 @@ interface CallToolProps {
   readonly onClose: () => void;
 }
 
+type Texts = Readonly<Record<string, string>>;
+
+/** No argument has this name: it is that of all. */
+const JSON_FIELD = '';
+
 /** Calls a tool with the arguments of a form that its schema makes. */
 export function CallTool({ serverId, tool, onClose }: CallToolProps) {
   const fields = fieldsOf(tool.input_schema);
   const [isJson, setJson] = useState(fields === undefined);
-  const [json, setText] = useState(() => exampleOf(fields ?? []));
-  const [texts, setTexts] = useState<Readonly<Record<string, string>>>(() =>
+  const [json, setText] = useState('{}');
+  const [texts, setTexts] = useState<Texts>(() =>
     Object.fromEntries((fields ?? []).map(({ name, initial }) => [name, initial])),
   );
+  const [wrong, setWrong] = useState<Texts>({});
+  const form = useRef<HTMLFormElement>(null);
+  // After the messages are there, so that screen readers read them with the field.
+  useEffect(() => {
+    if (Object.keys(wrong).length > 0) form.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus();
+  }, [wrong]);
   const call = useMutation({
-    mutationFn: async () => {
-      const body = { arguments: isJson ? jsonArguments(json) : formArguments(fields ?? [], texts) };
+    mutationFn: async (values: Record<string, unknown>) => {
       const { data, response } = await callMcpServerTool({
         path: { ref: serverId, tool: tool.name },
-        body,
+        body: { arguments: values },
         throwOnError: true,
       });
       return { ...data, traceId: response.headers.get('x-gateway-trace-id') };
     },
   });
+  const submit = (): void => {
+    const { values, errors } = isJson ? readJson(json) : readForm(fields ?? [], texts);
+    setWrong(errors);
+    if (Object.keys(errors).length === 0) call.mutate(values);
+  };
+  /** What was typed goes along. */
+  const change = (): void => {
+    const shown = isJson ? textsOf(fields ?? [], json) : texts;
+    setWrong(
+      shown === undefined ? { [JSON_FIELD]: 'The form cannot show this: it has other fields, or is no object.' } : {},
+    );
+    if (shown === undefined) return;
+    setTexts(shown);
+    setText(jsonOf(fields ?? [], shown));
+    setJson(!isJson);
+  };
   return (
     <Dialog title={`Call ${tool.name}`} onClose={onClose}>
       {tool.description !== null && <p className="wrap-anywhere whitespace-pre-line text-muted">{tool.description}</p>}
       <p className="text-warn">The call is real: the tool does what it does, as you.</p>
       <form
+        ref={form}
         className="space-y-4"
         noValidate
         onSubmit={(event) => {
           event.preventDefault();
-          call.mutate();
+          submit();
         }}
       >
         {isJson ? (
           <Field
             label="Arguments as JSON"
+            error={wrong[JSON_FIELD]}
             hint={fields === undefined ? 'The schema of the tool is not known, or too rich for a form.' : undefined}
           >
             {(tie) => (
@@ -72,17 +100,14 @@ export function CallTool({ serverId, tool, onClose }: CallToolProps) {
                 key={field.name}
                 field={field}
                 value={texts[field.name] ?? ''}
+                error={wrong[field.name]}
                 onChange={(text) => setTexts({ ...texts, [field.name]: text })}
               />
             ))}
           </>
         )}
         <footer className="flex flex-wrap justify-between gap-2">
-          {fields === undefined ? (
-            <span />
-          ) : (
-            <Button onClick={() => setJson(!isJson)}>{isJson ? 'Form' : 'As JSON'}</Button>
-          )}
+          {fields === undefined ? <span /> : <Button onClick={change}>{isJson ? 'Form' : 'As JSON'}</Button>}
           <Button kind="main" type="submit" disabled={call.isPending}>
             {call.isPending ? 'Calling…' : 'Call the tool'}
           </Button>
@@ -105,15 +130,29 @@ export function CallTool({ serverId, tool, onClose }: CallToolProps) {
   );
 }
 
-function formArguments(fields: readonly FormField[], texts: Readonly<Record<string, string>>): Record<string, unknown> {
-  const pairs = fields.map((field) => [field.name, valueOf(field, texts[field.name] ?? '')] as const);
-  return Object.fromEntries(pairs.filter(([, value]) => value !== undefined));
+interface Read {
+  readonly values: Record<string, unknown>;
+  /** By the names of the fields. */
+  readonly errors: Texts;
 }
 
-function jsonArguments(json: string): Record<string, unknown> {
-  const value = parsed(json, 'The arguments');
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new Error('The arguments must be a JSON object.');
+function readForm(fields: readonly FormField[], texts: Texts): Read {
+  const values: [string, unknown][] = [];
+  const errors: [string, string][] = [];
+  for (const field of fields) {
+    try {
+      const value = valueOf(field, texts[field.name] ?? '');
+      if (value !== undefined) values.push([field.name, value]);
+    } catch (error) {
+      if (!(error instanceof FieldError)) throw error;
+      errors.push([field.name, error.message]);
+    }
   }
-  return { ...value };
+  return { values: Object.fromEntries(values), errors: Object.fromEntries(errors) };
+}
+
+function readJson(json: string): Read {
+  const values = argumentsIn(json);
+  if (values !== undefined) return { values: { ...values }, errors: {} };
+  return { values: {}, errors: { [JSON_FIELD]: 'The arguments must be a JSON object.' } };
 }

@@ -11,6 +11,7 @@ const EXAMPLE = 'x-team: search\nx-user-claims: {"sub":"somebody else"}';
 /** What a client sends, and beside it what the server gets: identity headers of the client never arrive. */
 export function HeadersPreview({ serverId }: { readonly serverId: string }) {
   const [text, setText] = useState(EXAMPLE);
+  const [wrong, setWrong] = useState<string>();
   const preview = useMutation({
     mutationFn: async () =>
       (
@@ -29,11 +30,15 @@ export function HeadersPreview({ serverId }: { readonly serverId: string }) {
           className="space-y-3"
           onSubmit={(event) => {
             event.preventDefault();
-            preview.mutate();
+            const problem = problemIn(text);
+            setWrong(problem);
+            if (problem === undefined) preview.mutate();
+            else event.currentTarget.querySelector('textarea')?.focus();
           }}
         >
           <Field
             label="What the client sends"
+            error={wrong}
             hint="One header on each line. Your session stands for the client's key."
           >
             {(tie) => (
@@ -90,10 +95,24 @@ function Headers({ headers }: { readonly headers: Readonly<Record<string, string
   );
 }
 
-/** Lines of another form are left out. */
+const HEADER = /^\s*([!#$%&'*+.^`|~\w-]+)\s*:\s*(.*?)\s*$/;
+/** What browsers send in a header, and servers read. */
+const VALUE = /^[\t -~]*$/;
+
+/** What is wrong with the first line that is no header. */
+function problemIn(text: string): string | undefined {
+  const problems = text.split('\n').map((line, at) => {
+    if (line.trim() === '') return undefined;
+    const value = HEADER.exec(line)?.[2];
+    if (value === undefined) return `Line ${at + 1} is no header, such as x-team: search.`;
+    return VALUE.test(value) ? undefined : `Line ${at + 1} has a character that headers cannot have.`;
+  });
+  return problems.find((problem) => problem !== undefined);
+}
+
 function headersIn(text: string): Record<string, string> {
   const pairs = text.split('\n').flatMap((line) => {
-    const [, name, value] = /^\s*([\w-]+)\s*:\s*(.*?)\s*$/.exec(line) ?? [];
+    const [, name, value] = HEADER.exec(line) ?? [];
     return name === undefined || value === undefined ? [] : [[name, value] as const];
   });
   return Object.fromEntries(pairs);

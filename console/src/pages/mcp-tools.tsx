@@ -1,4 +1,4 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useState } from 'react';
 import { listMcpServerToolsOptions } from '../api/@tanstack/react-query.gen';
 import { testMcpServer, updateMcpServerTools } from '../api/sdk.gen';
@@ -15,6 +15,7 @@ import { CallTool } from './call-tool';
 /** The tools of a server, each with a switch, and a form to call it. */
 export function McpTools({ serverId }: { readonly serverId: string }) {
   const { may } = useLogin();
+  const queries = useQueryClient();
   // Not in the address, whose search is that of the calls on the same page.
   const [{ search, page }, setShown] = useState({ search: '', page: 0 });
   const onSearch = useCallback((text: string) => setShown({ search: text.trim(), page: 0 }), []);
@@ -28,6 +29,8 @@ export function McpTools({ serverId }: { readonly serverId: string }) {
   const change = useMutation({
     mutationFn: ({ name, enabled }: Pick<McpServerTool, 'name' | 'enabled'>) =>
       updateMcpServerTools({ path: { ref: serverId }, body: { tools: [{ name, enabled }] }, throwOnError: true }),
+    // Pending until the list has it, so that the switch does not go back and forth.
+    onSuccess: () => queries.invalidateQueries({ queryKey: options.queryKey }),
   });
   const read = useMutation({
     meta: { done: 'The tools were read from the server.' },
@@ -56,7 +59,8 @@ export function McpTools({ serverId }: { readonly serverId: string }) {
       <Table
         caption="Tools"
         columns={columnsOf({
-          toggle: may('mcp_servers.update') && !change.isPending ? toggle : undefined,
+          toggle: may('mcp_servers.update') ? toggle : undefined,
+          changed: change.isPending ? change.variables : undefined,
           call: may('mcp.invoke') ? setCalled : undefined,
         })}
         query={tools}
@@ -77,10 +81,13 @@ export function McpTools({ serverId }: { readonly serverId: string }) {
 
 interface Acts {
   readonly toggle: ((tool: McpServerTool, enabled: boolean) => void) | undefined;
+  /** What is being changed shows as it will be. */
+  readonly changed: Pick<McpServerTool, 'name' | 'enabled'> | undefined;
   readonly call: ((tool: McpServerTool) => void) | undefined;
 }
 
-function columnsOf({ toggle, call }: Acts): readonly Column<McpServerTool>[] {
+function columnsOf({ toggle, changed, call }: Acts): readonly Column<McpServerTool>[] {
+  const isEnabled = (tool: McpServerTool): boolean => (changed?.name === tool.name ? changed.enabled : tool.enabled);
   return [
     {
       title: 'Tool',
@@ -100,12 +107,12 @@ function columnsOf({ toggle, call }: Acts): readonly Column<McpServerTool>[] {
             type="checkbox"
             role="switch"
             className="size-4 accent-accent"
-            checked={tool.enabled}
+            checked={isEnabled(tool)}
             disabled={toggle === undefined}
             onChange={({ target }) => toggle?.(tool, target.checked)}
             aria-label={`Enable ${tool.name}`}
           />
-          {tool.enabled ? 'enabled' : 'off'}
+          {isEnabled(tool) ? 'enabled' : 'off'}
         </label>
       ),
     },

@@ -4,14 +4,18 @@ import type { FormField } from '../lib/schema-form';
 interface ToolFieldProps {
   readonly field: FormField;
   readonly value: string;
+  readonly error: string | undefined;
   readonly onChange: (text: string) => void;
 }
 
+/** A longer one is not read. */
+const MAX_EXAMPLE = 400;
+
 /** One argument of a tool. */
-export function ToolField({ field, value, onChange }: ToolFieldProps) {
+export function ToolField({ field, value, error, onChange }: ToolFieldProps) {
   const { title, isRequired } = field;
   return (
-    <Field label={isRequired ? title : `${title} (optional)`} hint={hintOf(field)}>
+    <Field label={isRequired ? title : `${title} (optional)`} hint={hintOf(field)} error={error}>
       {(tie) => {
         const common = { ...tie, value, required: isRequired };
         switch (field.kind) {
@@ -20,14 +24,15 @@ export function ToolField({ field, value, onChange }: ToolFieldProps) {
             return (
               <Select {...common} onChange={({ target }) => onChange(target.value)}>
                 <option value="">{isRequired ? 'Choose one' : 'Leave it out'}</option>
-                {(field.kind === 'boolean' ? ['true', 'false'] : field.choices).map((choice) => (
+                {(field.kind === 'boolean' ? ['true', 'false'] : [...field.choices.keys()]).map((choice) => (
                   <option key={choice}>{choice}</option>
                 ))}
               </Select>
             );
           case 'number':
           case 'integer':
-            return <Input {...common} type="number" step="any" onChange={({ target }) => onChange(target.value)} />;
+            // A field of the type number is empty while it holds something else, and the argument would be left out.
+            return <Input {...common} inputMode="decimal" onChange={({ target }) => onChange(target.value)} />;
           case 'text':
             return (
               <TextArea
@@ -53,7 +58,19 @@ export function ToolField({ field, value, onChange }: ToolFieldProps) {
   );
 }
 
-function hintOf({ kind, hint }: FormField): string | undefined {
-  const form = kind === 'list' ? 'One item on each line.' : kind === 'json' ? 'As JSON.' : undefined;
-  return [hint, form].filter(Boolean).join(' ') || undefined;
+function hintOf({ kind, hint, isRequired, isNullable, example }: FormField): string | undefined {
+  const empty = isRequired && isNullable ? 'Empty: null.' : undefined;
+  return [hint, formOf(kind, example), empty].filter(Boolean).join(' ') || undefined;
+}
+
+function formOf(kind: FormField['kind'], example: unknown): string | undefined {
+  if (kind === 'list') {
+    const [first] = Array.isArray(example) ? example : [];
+    return typeof first === 'string' && first !== ''
+      ? `One item on each line, such as ${first}.`
+      : 'One item on each line.';
+  }
+  if (kind !== 'json') return undefined;
+  const text = JSON.stringify(example);
+  return ['{}', '[]'].includes(text) || text.length > MAX_EXAMPLE ? 'As JSON.' : `As JSON, such as ${text}`;
 }
