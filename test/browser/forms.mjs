@@ -124,6 +124,9 @@ export const forms = [
       // What the form refuses itself does not lock it.
       await twice('Create key');
       await dialog.getByText('A key needs a name.').waitFor();
+      await dialog.getByLabel('Name', { exact: true }).fill('   ');
+      await twice('Create key');
+      await dialog.getByText('A key needs a name.').waitFor();
       await dialog.getByLabel('Name', { exact: true }).fill('clicked twice');
       await twice('Create key');
       await dialog.getByRole('button', { name: 'Close' }).click();

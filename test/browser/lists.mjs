@@ -35,6 +35,29 @@ export const lists = [
     },
   },
   {
+    title: 'The button "Back" shows the page before, and a page without rows gives way to the last one',
+    run: async ({ tabs, url, page: address, adminKey, ask, keyWith }) => {
+      await Promise.all(Array.from({ length: 51 }, (_, at) => keyWith(['usage.read'], `turned ${at}`)));
+      const page = await logIn(tabs, `${address}/keys?search=turned`, adminKey);
+      const shown = (words) => page.getByText(words, { exact: true }).waitFor({ timeout: 5_000 });
+      await page.getByRole('button', { name: 'Next' }).click();
+      await shown('51–51 of 51');
+      await page.goBack();
+      await shown('1–50 of 51');
+      await page.goto(`${address}/keys?search=turned&page=9`);
+      await shown('51–51 of 51');
+      const [{ id }] = (await ask('/v1/api-keys?search=turned')).data;
+      await fetch(`${url}/v1/api-keys/${id}`, { method: 'DELETE', headers: { 'x-gateway-api-key': adminKey } });
+      await page.reload();
+      await page
+        .getByText(/^turned/)
+        .first()
+        .waitFor({ timeout: 5_000 });
+      assert.equal(new URL(page.url()).searchParams.get('page'), null);
+      assert.equal(await page.getByRole('row').count(), 51);
+    },
+  },
+  {
     title:
       'The audit log and the calls of a server are searched and filtered by the address, and a trace joins the logs',
     run: async ({ tabs, page: address, adminKey, ask, toolsUrl }) => {

@@ -25,7 +25,8 @@ type Paging =
   | {
       /** From 0. */
       readonly page: number;
-      readonly onPage: (page: number) => void;
+      /** @param replace whether the button "Back" of the browser skips the page that is left */
+      readonly onPage: (page: number, replace?: boolean) => void;
     }
   | { readonly after: string | undefined; readonly onAfter: (id: string | undefined) => void };
 
@@ -49,6 +50,12 @@ type TableProps<Row> = Paging & {
 /** One page of a list of the gateway, with the states of loading, failure and nothing there. */
 export function Table<Row>(props: TableProps<Row>) {
   const box = useKeptFocus();
+  const { query } = props;
+  const isBehind = 'page' in props && props.page > 0 && !query.isPlaceholderData && query.data?.data.length === 0;
+  // Its rows were deleted, or the link is old.
+  useEffect(() => {
+    if (isBehind) props.onPage(lastPageOf(query.data?.total), true);
+  }, [isBehind]);
   return (
     <div {...box}>
       <Found {...props} />
@@ -182,7 +189,7 @@ function LogPages({ isFirst, older, onAfter }: LogPagesProps) {
 }
 
 function Pages({ total, page, onPage }: { total: number; page: number; onPage: (page: number) => void }) {
-  const last = Math.max(0, Math.ceil(total / PAGE_SIZE) - 1);
+  const last = lastPageOf(total);
   if (last === 0) return null;
   return (
     <nav aria-label="Pages" className="flex items-center gap-2 text-muted">
@@ -197,4 +204,8 @@ function Pages({ total, page, onPage }: { total: number; page: number; onPage: (
       </Button>
     </nav>
   );
+}
+
+function lastPageOf(total: number | null | undefined): number {
+  return Math.max(0, Math.ceil((total ?? 0) / PAGE_SIZE) - 1);
 }

@@ -13,7 +13,7 @@ const WEEK_DAYS = 7;
 const MONTH_DAYS = 30;
 
 const fields = z.object({
-  name: z.string().min(1, 'A limit needs a name.').max(255),
+  name: z.string().trim().min(1, 'A limit needs a name.').max(255),
   type: z.enum(['cost', 'tokens']),
   credit_limit: z.coerce.number().positive('The cap must be more than 0.'),
   reset: z.enum(['monthly', 'weekly', 'days', 'never']),

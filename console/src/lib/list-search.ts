@@ -61,7 +61,10 @@ export function useListSearch() {
     onTime: (times: Readonly<Record<keyof Times, string>>) =>
       change({ ...listSearch.pick({ time: true, from: true, to: true }).parse(times), page: undefined }),
     onAfter: useCallback((next: string | undefined) => change({ after: next }, false), [change]),
-    onPage: useCallback((next: number) => change({ page: next === 0 ? undefined : next }), [change]),
+    onPage: useCallback(
+      (next: number, replace = false) => change({ page: next === 0 ? undefined : next }, replace),
+      [change],
+    ),
   };
 }
 

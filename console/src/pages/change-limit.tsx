@@ -11,7 +11,7 @@ import { Field, Input } from '../components/ui/field';
 import { differences } from '../lib/differences';
 
 const schema = z.object({
-  name: z.string().min(1, 'A limit needs a name.').max(255),
+  name: z.string().trim().min(1, 'A limit needs a name.').max(255),
   credit_limit: z.coerce.number().positive('The cap must be more than 0.'),
   alert: z.string(),
 });

@@ -21,7 +21,7 @@ const METHODS = {
 } as const;
 
 const schema = z.object({
-  name: z.string().min(1, 'A server needs a name.').max(255),
+  name: z.string().trim().min(1, 'A server needs a name.').max(255),
   slug: z
     .string()
     .regex(/^[a-z0-9][a-z0-9_-]*$/, 'Lower-case letters, digits, - and _.')

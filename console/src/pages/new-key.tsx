@@ -40,7 +40,7 @@ const PRESETS: Readonly<Record<string, { readonly title: string; readonly scopes
 };
 
 const schema = z.object({
-  name: z.string().min(1, 'A key needs a name.').max(255),
+  name: z.string().trim().min(1, 'A key needs a name.').max(255),
   preset: z.string(),
   days: z.enum(['30', '90', '365', 'never']),
   virtualKey: z.string(),
