@@ -65,8 +65,7 @@ export const tools = [
     },
   },
   {
-    title:
-      'Arguments that may be null have plain fields, what was typed goes along to JSON and back, and a switch keeps the focus',
+    title: 'Arguments that may be null have plain fields, JSON keeps what was typed, and a switch keeps the focus',
     run: async ({ tabs, page: address, adminKey, ask, toolsUrl }) => {
       await ask('/v1/mcp-servers', { name: 'Finds', slug: 'finds', url: toolsUrl });
       await ask('/v1/mcp-servers/finds/test', {});
@@ -104,7 +103,7 @@ export const tools = [
       const page = await logIn(tabs, `${address}/mcp/previewed`, adminKey);
       const sent = page.getByLabel('What the client sends');
       for (const [text, problem] of [
-        ['x-team: search\nno header', 'Line 2 is no header'],
+        ['x-team: search\nno header', 'Line 2 is not a header'],
         ['x-team: 検索', 'Line 1 has a character that headers cannot have.'],
         ['x-gateway-api-key: tg_wrong', 'The gateway API key is missing or not valid.'],
       ]) {

@@ -155,7 +155,7 @@ function numberOf(text: string, isWhole: boolean): number {
 }
 
 /** @throws FieldError */
-export function parsed(text: string): unknown {
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -51,11 +51,13 @@ export function CallTool({ serverId, tool, onClose }: CallToolProps) {
     setWrong(errors);
     if (Object.keys(errors).length === 0) call.mutate(values);
   };
-  /** What was typed goes along. */
+  /** Keeps what was typed. */
   const change = (): void => {
     const shown = isJson ? textsOf(fields ?? [], json) : texts;
     setWrong(
-      shown === undefined ? { [JSON_FIELD]: 'The form cannot show this: it has other fields, or is no object.' } : {},
+      shown === undefined
+        ? { [JSON_FIELD]: 'The form cannot show this: it has other fields, or is not an object.' }
+        : {},
     );
     if (shown === undefined) return;
     setTexts(shown);

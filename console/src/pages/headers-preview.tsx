@@ -99,12 +99,12 @@ const HEADER = /^\s*([!#$%&'*+.^`|~\w-]+)\s*:\s*(.*?)\s*$/;
 /** What browsers send in a header, and servers read. */
 const VALUE = /^[\t -~]*$/;
 
-/** What is wrong with the first line that is no header. */
+/** What is wrong with the first line that is not a header. */
 function problemIn(text: string): string | undefined {
   const problems = text.split('\n').map((line, at) => {
     if (line.trim() === '') return undefined;
     const value = HEADER.exec(line)?.[2];
-    if (value === undefined) return `Line ${at + 1} is no header, such as x-team: search.`;
+    if (value === undefined) return `Line ${at + 1} is not a header, such as x-team: search.`;
     return VALUE.test(value) ? undefined : `Line ${at + 1} has a character that headers cannot have.`;
   });
   return problems.find((problem) => problem !== undefined);
