@@ -22,10 +22,9 @@ const HEADERS: Readonly<Record<string, Response['headers']>> = { '401': WWW_AUTH
  * Documents the errors of every operation, one response per status with the codes that it may have. They are derived from what
  * the route declares, so that a new route has them without further work.
  */
-export function writeErrorResponses(document: OpenAPIObject, routes: readonly DeclaredRoute[]): void {
-  const routeOf = new Map(routes.map((route) => [route.operationId, route]));
+export function writeErrorResponses(document: OpenAPIObject, routes: ReadonlyMap<string, DeclaredRoute>): void {
   for (const { path, operation } of operationEntriesOf(document)) {
-    const route = routeOf.get(operation.operationId ?? '');
+    const route = routes.get(operation.operationId ?? '');
     if (route === undefined) throw new Error(`no handler is called ${operation.operationId}`);
     const body = jsonBodySchemaOf(document, operation);
     addErrors(document, operation, [

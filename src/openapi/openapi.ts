@@ -52,7 +52,8 @@ export function createDocument(app: INestApplication, { publicUrl, optionClasses
     // A handler has the name of its operation.
     operationIdFactory: (_controller, handler) => handler,
   });
-  describeCallers(document, declaredRoutes(app));
+  const routes = routesByOperation(document, declaredRoutes(app));
+  describeCallers(document, routes);
   describePathParameters(document);
   describeDeepObjects(document);
   describeProviderOptions(document, optionClasses);
@@ -64,17 +65,39 @@ export function createDocument(app: INestApplication, { publicUrl, optionClasses
   writeIntegerTypes(document);
   writeReadOnlyFields(document);
   writeBodyExamples(document);
-  writeErrorResponses(document, declaredRoutes(app));
+  writeErrorResponses(document, routes);
   addMcpOperations(document);
   renameSchemas(document);
   return document;
 }
 
+/**
+ * The handler of each operation, by its name. Handlers at several addresses share a name, and declare the same.
+ * @throws Error for a name whose handlers declare different callers
+ */
+function routesByOperation(
+  document: OpenAPIObject,
+  routes: readonly DeclaredRoute[],
+): ReadonlyMap<string, DeclaredRoute> {
+  const shown = new Set(operationsOf(document).map(({ operationId }) => operationId));
+  const found = new Map<string, DeclaredRoute>();
+  for (const route of routes) {
+    if (!shown.has(route.operationId)) continue;
+    const known = found.get(route.operationId) ?? route;
+    if (callersOf(known) !== callersOf(route)) throw new Error(`${known.name} and ${route.name} have the same name`);
+    found.set(route.operationId, known);
+  }
+  return found;
+}
+
+function callersOf({ scope, isPublic, isForAnyCaller, isForKeysOnly }: DeclaredRoute): string {
+  return JSON.stringify({ scope, isPublic, isForAnyCaller, isForKeysOnly });
+}
+
 /** Says which scope an operation needs. Without `security`, tools may read an operation as public or as protected. */
-function describeCallers(document: OpenAPIObject, routes: readonly DeclaredRoute[]): void {
-  const declared = new Map(routes.map((route) => [route.operationId, route]));
+function describeCallers(document: OpenAPIObject, routes: ReadonlyMap<string, DeclaredRoute>): void {
   for (const operation of operationsOf(document)) {
-    const { scope, isForAnyCaller = false } = declared.get(operation.operationId ?? '') ?? {};
+    const { scope, isForAnyCaller = false } = routes.get(operation.operationId ?? '') ?? {};
     const open = isForAnyCaller ? 'Needs a key or a token, with any scopes.' : 'Needs no key.';
     const needs = scope === undefined ? open : `Needs the scope \`${scope}\`.`;
     operation.description = [operation.description, needs].filter(Boolean).join('\n\n');

@@ -649,7 +649,7 @@ export const retrieveCurrentSession = <ThrowOnError extends boolean = false>(opt
 /**
  * Ends a session of the API key or the person.
  *
- * Needs the scope `mcp.invoke`.
+ * Needs a key or a token, with any scopes.
  */
 export const endSession = <ThrowOnError extends boolean = false>(options: Options<EndSessionData, ThrowOnError>) => (options.client ?? client).delete<EndSessionResponses, EndSessionErrors, ThrowOnError>({
     security: [{ name: 'x-gateway-api-key', type: 'apiKey' }, { scheme: 'bearer', type: 'http' }],

@@ -7824,6 +7824,7 @@ export type EndSessionErrors = {
     401: ErrorResponse;
     /**
      * - `permission_denied`: The caller lacks a permission that this operation needs.
+     * - `tenant_mismatch`: The request names an organisation or workspace that the caller does not act for.
      */
     403: ErrorResponse;
     /**

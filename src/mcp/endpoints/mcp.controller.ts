@@ -64,7 +64,7 @@ export class McpController {
 
   @Delete('mcp')
   @McpCall('mcp')
-  endSession(@Req() request: Request, @Res() response: Response): Promise<McpOutcome> {
+  endMcpSession(@Req() request: Request, @Res() response: Response): Promise<McpOutcome> {
     return this.forwarder.forward(request, response);
   }
 

@@ -992,7 +992,7 @@ export const retrieveCurrentSessionOptions = (options?: Options<RetrieveCurrentS
 /**
  * Ends a session of the API key or the person.
  *
- * Needs the scope `mcp.invoke`.
+ * Needs a key or a token, with any scopes.
  */
 export const endSessionMutation = (options?: Partial<Options<EndSessionData>>): UseMutationOptions<EndSessionResponse, EndSessionError, Options<EndSessionData>> => {
     const mutationOptions: UseMutationOptions<EndSessionResponse, EndSessionError, Options<EndSessionData>> = {
