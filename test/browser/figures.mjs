@@ -85,7 +85,7 @@ export const figures = [
       const { id } = await ask('/v1/workspaces', { name: 'Alone', slug: 'alone' });
       await ask('/v1/workspaces', { name: 'Not alone', slug: 'not-alone' });
       const config = { base_url: providerUrl };
-      await ask('/v1/virtual-keys', { name: 'Of both', slug: 'of-both', provider: 'openai-compatible', config });
+      await ask('/v1/virtual-keys', { name: 'Shared by both', slug: 'of-both', provider: 'openai-compatible', config });
       const place = { level: 'workspace', workspace_id: 'alone', scopes: ['completions.write'] };
       const { key } = await ask('/v1/api-keys', { name: 'inside', ...place });
       for (const each of [key, await keyWith(['completions.write'], 'outside')]) {

@@ -63,7 +63,7 @@ export const foreignPages = [
       const friend = await open(context, origins.friend);
       const preflights = await preflightsOf(friend);
       const read = await friend.evaluate(useTools, { key, url, issue: ISSUE });
-      assert.deepEqual(read.tools, ['create_issue', 'delete_issue']);
+      assert.deepEqual(read.tools, ['create_issue', 'delete_issue', 'find_issues']);
       assert.equal(read.result, `created ${JSON.stringify(ISSUE)}`);
       assert.deepEqual(read.failed, { isError: true, text: 'the issue is locked' });
       assert.equal(read.hasSession, true);

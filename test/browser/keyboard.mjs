@@ -89,8 +89,9 @@ export const keyboard = [
       const call = dialog.getByRole('button', { name: 'Call the tool' });
       await dialog.getByLabel('estimate').fill('1.5');
       await call.click();
-      await alert.waitFor();
-      if (!(await isShown(alert))) hidden.push('what is wrong with a call');
+      const wrong = dialog.locator('[aria-invalid]').first();
+      await wrong.waitFor();
+      if (!(await isShown(wrong))) hidden.push('what is wrong with a call');
       await dialog.getByLabel('estimate').fill('1');
       await dialog.getByLabel('title', { exact: true }).fill('Broken');
       await dialog.getByLabel('priority').selectOption('high');

@@ -4,6 +4,11 @@ export async function logIn(tabs, address, key) {
   await page.goto(address);
   await page.getByLabel('API key').fill(key);
   await page.getByRole('button', { name: 'Log in' }).click();
-  await page.getByRole('navigation', { name: 'Pages of the console' }).waitFor();
+  await page
+    .getByRole('navigation', { name: 'Pages of the console' })
+    .waitFor()
+    .catch(async (cause) => {
+      throw new Error(`the page does not log in, but shows: ${await page.locator('body').innerText()}`, { cause });
+    });
   return page;
 }
