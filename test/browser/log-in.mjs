@@ -3,12 +3,19 @@ export async function logIn(tabs, address, key) {
   const page = await tabs.newPage();
   await page.goto(address);
   await page.getByLabel('API key').fill(key);
-  await page.getByRole('button', { name: 'Log in' }).click();
-  await page
-    .getByRole('navigation', { name: 'Pages of the console' })
-    .waitFor()
-    .catch(async (cause) => {
-      throw new Error(`the page does not log in, but shows: ${await page.locator('body').innerText()}`, { cause });
-    });
+  const console = page.getByRole('navigation', { name: 'Pages of the console' });
+  const refusal = page.locator('form [role=alert]').first();
+  // A gateway that is busy may refuse once.
+  for (let tries = 0; tries < 2 && !(await console.isVisible()); tries += 1) {
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await console
+      .or(refusal)
+      .first()
+      .waitFor()
+      .catch(() => undefined);
+    if (await refusal.isVisible()) await page.waitForTimeout(2_000);
+  }
+  if (!(await console.isVisible()))
+    throw new Error(`the page does not log in, but shows: ${await page.locator('body').innerText()}`);
   return page;
 }

@@ -26,7 +26,13 @@ describe('McpController', () => {
 
   it('authenticates, authorizes, records and forwards the identity on every route that calls a server', () => {
     const calls = routes().filter(({ method }) => method !== RequestMethod.ALL);
-    expect(calls.map(({ name }) => name)).toEqual(['message', 'stream', 'endMcpSession', 'legacyStream', 'legacyMessage']);
+    expect(calls.map(({ name }) => name)).toEqual([
+      'message',
+      'stream',
+      'endMcpSession',
+      'legacyStream',
+      'legacyMessage',
+    ]);
     for (const { parts } of calls) {
       expect(parts).toEqual([
         [McpAuthenticationGuard, McpAccessGuard],
