@@ -51,6 +51,10 @@ export abstract class Retention implements OnApplicationBootstrap, BeforeApplica
     return this.loop.isStopped;
   }
 
+  protected get signal(): AbortSignal {
+    return this.loop.signal;
+  }
+
   /** @param statement deletes rows of before `$1`, at most `$2` of them; taken again until none is left */
   protected async deleteInBatches(statement: string, time: Date): Promise<void> {
     let deleted = BATCH_ROWS;

@@ -23,7 +23,6 @@ const MAX_LOGGED = 20;
 @Injectable()
 export class UsageDriftMonitor implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly loop = new WakeableLoop(() => this.check(), INTERVAL_MS);
-  private readonly stopping = new AbortController();
   /** When counters of many calls are compared again. */
   private nextSeldom = new Date(0);
 
@@ -40,7 +39,6 @@ export class UsageDriftMonitor implements OnApplicationBootstrap, BeforeApplicat
   }
 
   beforeApplicationShutdown(): Promise<void> {
-    this.stopping.abort();
     return this.loop.stop();
   }
 
@@ -76,7 +74,7 @@ export class UsageDriftMonitor implements OnApplicationBootstrap, BeforeApplicat
     if ((await callsToCompare(this.dataSource, since)) <= MAX_OFTEN) return usageDrift(this.dataSource, since);
     if (now < this.nextSeldom) return undefined;
     this.nextSeldom = new Date(now.getTime() + SELDOM_MS);
-    return longUsageDrift(this.longStatement, new Date(now.getTime() - 2 * SELDOM_MS), this.stopping.signal);
+    return longUsageDrift(this.longStatement, new Date(now.getTime() - 2 * SELDOM_MS), this.loop.signal);
   }
 
   /** Of this hour and the one before. */

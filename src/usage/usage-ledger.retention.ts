@@ -9,8 +9,6 @@ import { LOGGER, type Logger } from '../telemetry/logger.js';
 /** Drops months of the ledger that are past their time. Counters keep what they counted: a month of calls is added up first. */
 @Injectable()
 export class UsageLedgerRetention extends Retention {
-  private readonly stopping = new AbortController();
-
   constructor(
     @Inject(LongStatement) private readonly statement: Pick<LongStatement, 'query'>,
     @Inject(DataSource) database: Pick<DataSource, 'query'>,
@@ -21,17 +19,12 @@ export class UsageLedgerRetention extends Retention {
     super({ database, clock, logger, keptDays, failureEvent: 'usage_ledger_retention_failed' });
   }
 
-  override beforeApplicationShutdown(): Promise<void> {
-    this.stopping.abort();
-    return super.beforeApplicationShutdown();
-  }
-
   protected override async deleteBefore(time: Date): Promise<void> {
     while (!this.isStopping) {
       const rows = await this.statement.query<{ readonly partition: string | null }>(
         'SELECT usage_drop_partition($1) AS partition',
         [time],
-        this.stopping.signal,
+        this.signal,
       );
       const partition = rows?.[0]?.partition ?? undefined;
       if (partition === undefined) return;

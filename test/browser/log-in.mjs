@@ -3,19 +3,19 @@ export async function logIn(tabs, address, key) {
   const page = await tabs.newPage();
   await page.goto(address);
   await page.getByLabel('API key').fill(key);
-  const console = page.getByRole('navigation', { name: 'Pages of the console' });
+  const shell = page.getByRole('navigation', { name: 'Pages of the console' });
   const refusal = page.locator('form [role=alert]').first();
   // A gateway that is busy may refuse once.
-  for (let tries = 0; tries < 2 && !(await console.isVisible()); tries += 1) {
+  for (let tries = 0; tries < 2 && !(await shell.isVisible()); tries += 1) {
     await page.getByRole('button', { name: 'Log in' }).click();
-    await console
+    await shell
       .or(refusal)
       .first()
       .waitFor()
       .catch(() => undefined);
     if (await refusal.isVisible()) await page.waitForTimeout(2_000);
   }
-  if (!(await console.isVisible()))
+  if (!(await shell.isVisible()))
     throw new Error(`the page does not log in, but shows: ${await page.locator('body').innerText()}`);
   return page;
 }

@@ -26,6 +26,9 @@ const fields = z.object({
   workspace: z.string(),
 });
 
+/** What of a limit can be changed. */
+export const changeable = fields.pick({ name: true, credit_limit: true, alert: true });
+
 /** As the form has them. */
 export type LimitInputs = z.input<typeof fields>;
 export type LimitValues = z.output<typeof fields>;

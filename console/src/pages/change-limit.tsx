@@ -2,21 +2,16 @@ import { zodResolver } from '@hookform/resolvers/zod';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { useForm } from 'react-hook-form';
-import { z } from 'zod';
+import type { z } from 'zod';
 import { updateUsageLimit } from '../api/sdk.gen';
 import type { UsageLimit } from '../api/types.gen';
 import { Form } from '../components/form';
 import { Dialog } from '../components/ui/dialog';
 import { Field, Input } from '../components/ui/field';
 import { differences } from '../lib/differences';
+import { changeable } from '../lib/limit-values';
 
-const schema = z.object({
-  name: z.string().trim().min(1, 'A limit needs a name.').max(255),
-  credit_limit: z.coerce.number().positive('The cap must be more than 0.'),
-  alert: z.string(),
-});
-
-type Values = z.output<typeof schema>;
+type Values = z.output<typeof changeable>;
 
 /** Changes the name, the cap and the alert of a limit. What it counts stays: other groups would begin from nothing. */
 export function ChangeLimit({ limit, onClose }: { readonly limit: UsageLimit; readonly onClose: () => void }) {
@@ -24,7 +19,7 @@ export function ChangeLimit({ limit, onClose }: { readonly limit: UsageLimit; re
   // The page reads the limit again while this form is open.
   const [before] = useState(() => valuesOf(limit));
   const form = useForm({
-    resolver: zodResolver(schema),
+    resolver: zodResolver(changeable),
     defaultValues: { ...before, credit_limit: String(before.credit_limit) },
   });
   const saved = useMutation({

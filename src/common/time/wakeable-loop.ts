@@ -7,7 +7,7 @@ export class WakeableLoop {
   #run: Promise<void> | undefined;
   #wanted = false;
   #isRunning = false;
-  #isStopped = false;
+  readonly #stopping = new AbortController();
 
   /** @param turn must not reject */
   constructor(
@@ -17,19 +17,24 @@ export class WakeableLoop {
 
   /** For long turns: whether to stop early. */
   get isStopped(): boolean {
-    return this.#isStopped;
+    return this.signal.aborted;
+  }
+
+  /** For statements and requests of a turn that should not hold up the stop. */
+  get signal(): AbortSignal {
+    return this.#stopping.signal;
   }
 
   /** The first call starts the loop. */
   wake(): void {
-    if (this.#isStopped) return;
+    if (this.isStopped) return;
     this.#wanted = true;
     if (!this.#isRunning) this.#run = this.#takeTurns();
   }
 
   /** Resolves when the current turn is over. No turn follows it. */
   async stop(): Promise<void> {
-    this.#isStopped = true;
+    this.#stopping.abort();
     clearTimeout(this.#timer);
     await this.#run;
   }
@@ -37,12 +42,12 @@ export class WakeableLoop {
   async #takeTurns(): Promise<void> {
     this.#isRunning = true;
     clearTimeout(this.#timer);
-    while (this.#wanted && !this.#isStopped) {
+    while (this.#wanted && !this.isStopped) {
       this.#wanted = false;
       await this.turn();
     }
     this.#isRunning = false;
     // Does not keep the process alive: the next process will do the work that is due.
-    if (!this.#isStopped) this.#timer = setTimeout(() => this.wake(), this.intervalMs).unref();
+    if (!this.isStopped) this.#timer = setTimeout(() => this.wake(), this.intervalMs).unref();
   }
 }
