@@ -5,15 +5,19 @@ export async function logIn(tabs, address, key) {
   await page.getByLabel('API key').fill(key);
   const shell = page.getByRole('navigation', { name: 'Pages of the console' });
   const refusal = page.locator('form [role=alert]').first();
-  // A gateway that is busy may refuse once.
-  for (let tries = 0; tries < 2 && !(await shell.isVisible()); tries += 1) {
+  const submit = async () => {
     await page.getByRole('button', { name: 'Log in' }).click();
     await shell
       .or(refusal)
       .first()
       .waitFor()
       .catch(() => undefined);
-    if (await refusal.isVisible()) await page.waitForTimeout(2_000);
+  };
+  await submit();
+  // A gateway that is busy may refuse once, and says so.
+  if (await refusal.isVisible()) {
+    await page.waitForTimeout(2_000);
+    await submit();
   }
   if (!(await shell.isVisible()))
     throw new Error(`the page does not log in, but shows: ${await page.locator('body').innerText()}`);
