@@ -1,15 +1,19 @@
 // What one gateway has seen of a target, another one of the same Redis knows as well.
 import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { SharedPauses } from '../src/model-routes/shared-pauses.js';
+import { RedisConnection } from '../src/redis/redis-connection.js';
 import { eventually } from './support/eventually.js';
 import { type FakeProvider, json, startFakeProvider } from './support/fake-provider.js';
 import { GatewayClient } from './support/gateway-client.js';
 import { type Answer, jsonOf } from './support/send.js';
-import { onServers } from './support/services.js';
+import { onServers, redisServer } from './support/services.js';
 import { ADMIN_KEY, startTestApp, type TestApp } from './support/test-app.js';
 import { startUsageGateway, type UsageGateway } from './support/usage-gateway.js';
 
 const PATH = '/v1/model-routes';
 const GOOD = json({ choices: [], usage: { prompt_tokens: 1, completion_tokens: 1 } });
+/** Gateways of other specs write into database 0, with clocks of their own. */
+const ownRedis = (): { REDIS_URL: string } => ({ REDIS_URL: new URL('/15', redisServer).href });
 
 onServers('two gateways of one Redis', () => {
   let gateway: UsageGateway;
@@ -20,8 +24,8 @@ onServers('two gateways of one Redis', () => {
   let made = 0;
 
   beforeAll(async () => {
-    gateway = await startUsageGateway();
-    replica = await startTestApp({}, true);
+    gateway = await startUsageGateway(ownRedis());
+    replica = await startTestApp(ownRedis(), true);
     second = await startFakeProvider();
     other = new GatewayClient(replica.url).as(ADMIN_KEY);
   });
@@ -81,5 +85,18 @@ onServers('two gateways of one Redis', () => {
     pass(31_000);
     await chat(other);
     expect(gateway.provider.calls).toHaveLength(calls + 1);
+  });
+
+  it('forget no pause when the clock of one of them is minutes ahead', async () => {
+    const redis = gateway.app.app.get(RedisConnection, { strict: false });
+    const [one, ahead, reader] = [new SharedPauses(redis), new SharedPauses(redis), new SharedPauses(redis)];
+    let now = gateway.app.clock.now().getTime();
+    const open = { state: 'open', until: now + 200_000 } as const;
+    const opened = { state: 'open', until: now + 280_000 } as const;
+    one.tell('first', open, now);
+    ahead.tell('second', opened, now + 250_000);
+    await eventually(() => reader.of('second', (now += 1_000)) !== undefined);
+    expect(reader.of('first', now)).toEqual(open);
+    expect(reader.of('second', now)).toEqual(opened);
   });
 });

@@ -42,7 +42,8 @@ export class SharedPauses {
     if (client === undefined) return;
     const write = client
       .multi()
-      .zremrangebyscore(KEY, '-inf', now)
+      // Not those that are over by this clock: it may be ahead of the clocks of other gateways.
+      .zremrangebyscore(KEY, '-inf', now - LONGEST_PAUSE_MS)
       .zadd(KEY, until, `${state} ${target}`)
       .pexpire(KEY, LONGEST_PAUSE_MS);
     void write.exec().catch(() => undefined);
