@@ -243,6 +243,21 @@ describe('the overview', () => {
     expect(await attention(admin, 'model_not_charged')).toEqual([]);
   });
 
+  it('names a model whose price came at its last call no more, and one that calls go without in spite of a price', async () => {
+    const now = gateway.clock.now().getTime();
+    const price = { provider: 'openai', unit: 'input', price: '0.01' };
+    for (const model of ['priced-now', 'priced-in-vain']) {
+      await spend(now, { model, quantities: { input: 5 }, costNano: '0' });
+    }
+    await admin.create('/v1/prices', { ...price, model: 'priced-now' });
+    await admin.create('/v1/prices', {
+      ...price,
+      model: 'priced-in-vain',
+      effective_from: Math.floor(now / 1_000) - 90,
+    });
+    expect(await attention(admin, 'model_not_charged')).toMatchObject([{ name: 'priced-in-vain' }]);
+  });
+
   it('names groups that have used 80 % or all of an active limit', async () => {
     const policy = {
       name: 'Monthly',

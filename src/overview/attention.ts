@@ -99,13 +99,16 @@ const SERVERS: Source = {
     ORDER BY last.created_at DESC, name LIMIT ${MOST}`,
 };
 
+/** Prices begin with a whole second, and gateways read them again after a while: calls that long after one may lack it. */
+const PRICE_DELAY = '1 minute';
+
 /** Calls of models without a price, by model: not of those that got a price of the organisation since the last call. */
 const withoutPrice = (kind: AttentionKind, calls: string): string => `
     SELECT '${kind}' AS kind, NULL::uuid AS id, name, count::text AS detail, ${NO_LIMIT}, at
     FROM (SELECT model AS name, count(*) AS count, max(at) AS at FROM (${calls}) AS calls GROUP BY model) AS models
     WHERE NOT EXISTS (SELECT 1 FROM prices p
-      WHERE p.organisation_id = $1 AND p.effective_from > models.at AND p.effective_from <= $3 AND (p.model = models.name
-        OR (p.model LIKE '%*' AND starts_with(models.name, left(p.model, -1)))))
+      WHERE p.organisation_id = $1 AND p.effective_from > models.at - interval '${PRICE_DELAY}' AND p.effective_from <= $3
+        AND (p.model = models.name OR (p.model LIKE '%*' AND starts_with(models.name, left(p.model, -1)))))
     ORDER BY count DESC, name LIMIT ${MOST}`;
 
 const REFUSED_MODELS: Source = {

@@ -32,6 +32,8 @@ import { stories } from './stories.mjs';
 import { tools as toolCases } from './tools.mjs';
 
 const CASE_MS = 240_000;
+/** Of a page, where its case fails. */
+const MAX_WORDS = 3_000;
 const SYSTEM_BROWSERS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 const ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'];
 const ROLES = [
@@ -158,6 +160,9 @@ async function runOn(database, cases) {
           const tabs = await browser.newContext();
           try {
             await run({ ...context, browser, tabs });
+          } catch (error) {
+            for (const page of tabs.pages()) console.log(`${page.url()} shows: ${await wordsOf(page)}`);
+            throw error;
           } finally {
             await tabs.close();
           }
@@ -171,6 +176,11 @@ async function runOn(database, cases) {
     await logins.close();
     rmSync(dataDir, { recursive: true, force: true });
   }
+}
+
+async function wordsOf(page) {
+  const words = await page.locator('body').innerText().catch(String);
+  return words.slice(0, MAX_WORDS);
 }
 
 /** Not one that the system gives to other servers: the gateway comes back to it after a restart. */
