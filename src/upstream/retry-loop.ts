@@ -5,12 +5,12 @@ import {
   UpstreamFailure,
   type AttemptObserver,
   type RelayedAnswer,
+  type RequestSigner,
   type UpstreamAttempt,
   type UpstreamCall,
   type UpstreamRequest,
-  type RetryMode,
 } from './upstream.types.js';
-import { forbidsRetry, retryAfterMs } from './retry-after.js';
+import { retryDelayMs } from './retry-policy.js';
 import type { ConnectionShare } from './origin-pools.js';
 
 export interface RetryClock {
@@ -21,7 +21,6 @@ export interface RetryClock {
 
 type Outcome = RelayedAnswer | UpstreamFailure;
 
-/** What the loop needs of a call. */
 type RepeatableCall = Pick<UpstreamCall, 'request' | 'retry' | 'attemptsMade' | 'signer' | 'observers'>;
 
 const NO_OBSERVERS: readonly AttemptObserver[] = [];
@@ -29,15 +28,18 @@ const NO_OBSERVERS: readonly AttemptObserver[] = [];
 /** How an attempt gets its connection, and is sent on it. */
 export interface AttemptSender {
   /**
-   * undefined: it needs none, since it will not be sent.
-   * @throws UpstreamFailure `busy`, or how the call ended meanwhile
+   * The connection of the next attempt; undefined when the attempt will not be sent.
+   * @throws UpstreamFailure `busy`, or the failure that ended the call during the wait
    */
   connect(): MaybePromise<ConnectionShare | undefined>;
   /** Releases the connection. */
   send(request: UpstreamRequest, connection: ConnectionShare | undefined): Promise<RelayedAnswer>;
 }
 
-/** Tries until an answer is final or no further attempt makes sense; returns the last answer, or throws the last failure. */
+/**
+ * Sends a call, and repeats it as `retryDelayMs` says. An attempt is signed, gets a connection, is admitted by the
+ * observers, and is sent. Returns the last answer, or throws the last failure.
+ */
 export async function sendWithRetries(
   call: RepeatableCall,
   limits: CallDeadline,
@@ -67,7 +69,7 @@ export async function sendWithRetries(
       }
     } catch (refusal) {
       connection?.release();
-      // Anything else is a defect, and goes up instead of being lost behind the last answer.
+      // Any other error is a defect, and must not be hidden by the last answer.
       if (last === undefined || !(refusal instanceof GatewayError)) throw refusal;
       return resultOf(last);
     }
@@ -81,19 +83,14 @@ export async function sendWithRetries(
       outcome = failureOnly(error);
     }
     const durationMs = performance.now() - startedAt;
-    const attempted: UpstreamAttempt =
-      outcome instanceof UpstreamFailure
-        ? { number, durationMs, wasSent: outcome.wasSent, failure: outcome.kind }
-        : { number, durationMs, wasSent: true, status: outcome.status };
+    const attempted = attemptOf(number, durationMs, outcome);
     for (const observer of observers) observer.after?.(attempted);
 
-    // Most answers are final.
     if (!(outcome instanceof UpstreamFailure) && outcome.status < 300) return outcome;
-    // The deadline came before the retry was sent: it was not made.
+    // The deadline passed before the retry was sent, so the result is that of the attempt before.
     if (last !== undefined && isTimeout(outcome) && !outcome.wasSent) return resultOf(last);
 
-    const isRenewed: boolean =
-      !wasRenewed && !(outcome instanceof UpstreamFailure) && signer?.renew?.(outcome) === true;
+    const isRenewed: boolean = !wasRenewed && isSignatureRenewed(signer, outcome);
     wasRenewed ||= isRenewed;
     delayMs = retryDelayMs({
       mode: call.retry,
@@ -114,7 +111,7 @@ function resultOf(outcome: Outcome): RelayedAnswer {
   return outcome;
 }
 
-/** The wait for a connection, before the attempt begins. */
+/** Waits for a connection, and reports the time to the observers. */
 async function observed<T>(wait: Promise<T>, observers: readonly AttemptObserver[]): Promise<T> {
   const startedAt = performance.now();
   try {
@@ -125,7 +122,7 @@ async function observed<T>(wait: Promise<T>, observers: readonly AttemptObserver
   }
 }
 
-/** The attempt was not begun in time. */
+/** Whether the attempt did not begin in time. */
 function isOutOfTime(error: unknown): boolean {
   return isTimeout(error) || (error instanceof UpstreamFailure && error.kind === 'busy');
 }
@@ -134,67 +131,19 @@ function isTimeout(value: unknown): value is UpstreamFailure {
   return value instanceof UpstreamFailure && value.kind === 'timeout';
 }
 
-/** A failure is an outcome to decide on; any other error is a defect and goes up at once. */
+/** An `UpstreamFailure` is an outcome that may be retried; any other error is a defect, and is thrown. */
 function failureOnly(error: unknown): UpstreamFailure {
   if (error instanceof UpstreamFailure) return error;
   throw error;
 }
 
-const MAX_RETRIES = 2;
-const BASE_DELAY_MS = 250;
-const MAX_DELAY_MS = 4_000;
-/** Where a provider asks for more, the caller has its answer at once and can wait better: it sees `Retry-After`. */
-const MAX_ASKED_MS = 5_000;
-
-/** An attempt that is over, and what there is to go by. */
-export interface RetryQuestion {
-  readonly mode: RetryMode;
-  /** Only its signature was refused, and the next attempt has another one. */
-  readonly isRenewed: boolean;
-  readonly outcome: RelayedAnswer | UpstreamFailure;
-  /** 1 for the first attempt. */
-  readonly attempt: number;
-  /** Milliseconds until the deadline of the call. */
-  readonly remainingMs: number;
-  readonly nowMs: number;
-  /** From 0 up to, not including, 1. */
-  readonly random: number;
+function attemptOf(number: number, durationMs: number, outcome: Outcome): UpstreamAttempt {
+  return outcome instanceof UpstreamFailure
+    ? { number, durationMs, wasSent: outcome.wasSent, failure: outcome.kind }
+    : { number, durationMs, wasSent: true, status: outcome.status };
 }
 
-/**
- * Milliseconds to wait before the next attempt; undefined when this outcome is the last: it is not of the kind that
- * passes, the attempts are used up, the provider asks for a long wait, or the deadline would come before the next attempt.
- */
-export function retryDelayMs(question: RetryQuestion): number | undefined {
-  if (question.attempt > MAX_RETRIES) return undefined;
-  if (question.isRenewed) return 0;
-  if (!isRetryable(question.mode, question.outcome)) return undefined;
-  const asked = askedDelayMs(question);
-  if (asked > MAX_ASKED_MS) return undefined;
-  const delay = Math.max(backOffMs(question), asked);
-  return delay < question.remainingMs ? delay : undefined;
-}
-
-function isRetryable(mode: RetryMode, outcome: RelayedAnswer | UpstreamFailure): boolean {
-  if (mode === 'never') return false;
-  if (!(outcome instanceof UpstreamFailure)) {
-    return mode !== 'connect' && isPassingStatus(outcome.status) && !forbidsRetry(outcome.headers);
-  }
-  if (outcome.isPartial) return false;
-  if (outcome.kind === 'connect') return true;
-  return mode === 'idempotent' && (outcome.kind === 'broken' || outcome.kind === 'incomplete');
-}
-
-/** 501 and 505 say that the provider lacks the method or the HTTP version: the request will never work (RFC 9110, 15.6). */
-function isPassingStatus(status: number): boolean {
-  return status === 408 || status === 425 || status === 429 || (status >= 500 && status !== 501 && status !== 505);
-}
-
-/** Full jitter: evenly spread from zero up to the exponential bound, so that clients which failed together do not return together. */
-function backOffMs({ attempt, random }: RetryQuestion): number {
-  return random * Math.min(MAX_DELAY_MS, BASE_DELAY_MS * 2 ** (attempt - 1));
-}
-
-function askedDelayMs({ outcome, nowMs }: RetryQuestion): number {
-  return outcome instanceof UpstreamFailure ? 0 : (retryAfterMs(outcome.headers, nowMs) ?? 0);
+/** Whether the provider refused only the signature, and the signer has other credentials now. */
+function isSignatureRenewed(signer: RequestSigner | undefined, outcome: Outcome): boolean {
+  return !(outcome instanceof UpstreamFailure) && signer?.renew?.(outcome) === true;
 }

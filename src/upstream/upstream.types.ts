@@ -65,7 +65,7 @@ interface CallParts {
 /** Signs the attempts of one call: a signature may cover the body and the time. */
 export interface RequestSigner {
   readonly sign: (request: UpstreamRequest, now: Date) => Promise<UpstreamRequest>;
-  /** Gets each answer; true when its signature was refused, and the next one may be better. Believed once a call. */
+  /** Gets each answer. Returns true when it refuses the signature and other credentials are there; used once per call. */
   readonly renew?: ((answer: UpstreamHead) => boolean) | undefined;
 }
 

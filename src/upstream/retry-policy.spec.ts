@@ -5,7 +5,7 @@ import {
   type UpstreamFailureKind,
   type UpstreamHeaders,
 } from './upstream.types.js';
-import { retryDelayMs, type RetryQuestion } from './retry-loop.js';
+import { retryDelayMs, type RetryQuestion } from './retry-policy.js';
 
 function answer(status: number, headers: UpstreamHeaders = {}): UpstreamAnswer {
   return { status, headers, body: Buffer.alloc(0) };
