@@ -3,6 +3,7 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { cn } from '../lib/cn';
 import { counted, whole } from '../lib/format';
 import { useKeptFocus } from '../lib/kept-focus';
+import { PAGE_SIZE } from '../lib/list-search';
 import type { Failure } from '../lib/session';
 import { CsvButton, type CsvSource } from './csv-button';
 import { Empty, ErrorNote, Loading } from './states';
@@ -17,8 +18,6 @@ export interface Column<Row> {
   /** `name`: has room for long names, as the first column does. `short`: stays on one line. */
   readonly kind?: 'name' | 'short';
 }
-
-export const PAGE_SIZE = 50;
 
 /** Which page is shown: by its number, or in a log by the entry before it, since entries are added all the time. */
 type Paging =

@@ -40,11 +40,6 @@ export function WorkspaceField({ input, shared, hint, error }: WorkspaceFieldPro
   );
 }
 
-/** The field of a body for a chosen workspace. */
-export function inWorkspace(workspace: string): { readonly workspace_id?: string } {
-  return workspace.trim() === '' ? {} : { workspace_id: workspace.trim() };
-}
-
 /**
  * Of virtual keys, those that callers of a chosen workspace can use: its own, and those of all workspaces.
  * @param workspace as the field has it: id or slug; empty or unknown: all are

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { CreateUsageLimitRequest } from '../api/types.gen';
-import { inWorkspace } from '../components/workspace-field';
+import { inWorkspace } from './in-workspace';
 
 export const CONDITIONS = ['model', 'provider', 'virtual_key', 'api_key', 'workspace_id', 'endpoint'] as const;
 export const GROUPS = ['api_key', 'workspace_id', 'model', 'metadata._user'] as const;

@@ -1,7 +1,9 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useCallback } from 'react';
 import { z } from 'zod';
-import { PAGE_SIZE } from '../components/table';
+
+/** Rows that a list shows at once. */
+export const PAGE_SIZE = 50;
 
 /** What the address of a list keeps, so that a link shows the same list. Odd values count as absent. */
 export const listSearch = z.object({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { CreateVirtualKeyRequest, Provider, UpdateVirtualKeyRequest, VirtualKey } from '../api/types.gen';
-import { inWorkspace } from '../components/workspace-field';
+import { inWorkspace } from './in-workspace';
 import { dayOf, endOfDay } from './format';
 
 /** What the form asks for beside the key. Providers with more options are made through the API. */

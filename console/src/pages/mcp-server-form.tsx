@@ -9,9 +9,10 @@ import { Form } from '../components/form';
 import { SavedDialog } from '../components/saved-dialog';
 import { counted } from '../lib/format';
 import { useIdempotency } from '../lib/idempotency';
+import { inWorkspace } from '../lib/in-workspace';
 import { Dialog } from '../components/ui/dialog';
 import { Field, Input, Select } from '../components/ui/field';
-import { inWorkspace, WorkspaceField } from '../components/workspace-field';
+import { WorkspaceField } from '../components/workspace-field';
 
 const METHODS = {
   none: 'It does not',

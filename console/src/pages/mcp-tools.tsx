@@ -5,10 +5,11 @@ import { testMcpServer, updateMcpServerTools } from '../api/sdk.gen';
 import type { McpServerTool } from '../api/types.gen';
 import { SearchBox } from '../components/page';
 import { ErrorNote } from '../components/states';
-import { type Column, PAGE_SIZE, Table } from '../components/table';
+import { type Column, Table } from '../components/table';
 import { Badge } from '../components/ui/badge';
 import { Button } from '../components/ui/button';
 import { Card } from '../components/ui/card';
+import { PAGE_SIZE } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
 import { CallTool } from './call-tool';
 

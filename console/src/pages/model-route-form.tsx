@@ -6,8 +6,9 @@ import type { ModelRoute } from '../api/types.gen';
 import { Form } from '../components/form';
 import { Dialog } from '../components/ui/dialog';
 import { Field, Input, Select } from '../components/ui/field';
-import { inWorkspace, WorkspaceField } from '../components/workspace-field';
+import { WorkspaceField } from '../components/workspace-field';
 import { differences } from '../lib/differences';
+import { inWorkspace } from '../lib/in-workspace';
 import {
   draftsOf,
   isStrategy,

@@ -5,8 +5,9 @@ import type { WebhookEndpoint } from '../api/types.gen';
 import { Form } from '../components/form';
 import { Dialog } from '../components/ui/dialog';
 import { Field, FieldSet, Input, Select } from '../components/ui/field';
-import { inWorkspace, WorkspaceField } from '../components/workspace-field';
+import { WorkspaceField } from '../components/workspace-field';
 import { differences } from '../lib/differences';
+import { inWorkspace } from '../lib/in-workspace';
 import { type EventName, EVENTS } from '../lib/webhook-events';
 import { WebhookSecret } from './webhook-secret';
 
