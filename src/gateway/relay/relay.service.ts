@@ -14,7 +14,7 @@ import { DeferredCalls } from '../deferred/deferred-calls.js';
 import { type DeferredMeter, DeferredMeters } from '../deferred/deferred-meter.js';
 import { JobEvents } from '../deferred/job-events.js';
 import { JobKeeper } from '../deferred/job-keeper.js';
-import { ProviderCallService } from '../provider-call.service.js';
+import { ProviderCallService, type ProviderOperation } from '../provider-call.service.js';
 import { assertEveryModelAllowed, assertModelAllowed, restrictsModels } from '../../model-routes/model-access.js';
 import type { ProviderContext } from '../provider-context.decorator.js';
 import { UsedUpLimits } from '../used-up-limits.js';
@@ -57,7 +57,7 @@ export interface RelayRun extends Omit<RelayRequestParts, 'body'> {
   readonly context: ProviderContext;
   readonly request: Request;
   readonly response: Response;
-  /** Of the attempts to start a job. */
+  /** Observes the attempts to start a job. */
   readonly observer?: AttemptObserver | undefined;
   /** Reads the job in an answer that is a stream of events. */
   readonly events?: BodyFilter | undefined;
@@ -76,7 +76,7 @@ export class RelayService {
     private readonly offered: OfferedEndpoints,
   ) {}
 
-  /** Announces an area. Its calls are relayed; meters announce those that they meter. */
+  /** Registers the endpoints of an area as relayed. Meters register those that they meter. */
   offer({ routes, providers }: ResourceArea): void {
     const endpoints = [...new Set(routes.map(endpointOf))];
     this.offered.add(
@@ -119,13 +119,12 @@ export class RelayService {
         ? this.askStrictly(current, provider, input, ownership)
         : this.ask(current, provider, input, bytes),
     );
-    // The response was streamed to its end.
-    if (answer === undefined) return undefined;
+    // The response has been streamed.
+    if (answer === undefined) return;
     await this.isolation.record(ownership, guarded, answer.json);
     replyJson(response, answer);
     const kind = route.shows ?? objects.about?.kind ?? objects.lists;
     if (kind !== undefined) void this.keeper.settleFinished(own.context, kind, answer.json);
-    return undefined;
   }
 
   /** Runs an operation, and meters the job that it starts, if it starts one. */
@@ -139,7 +138,7 @@ export class RelayService {
     const isMetered = route.startsJob === true || route.continuesJob === true;
     const meter = isMetered ? this.meters.ofOperation(route.operation, slug) : undefined;
     const call = meter === undefined ? undefined : await this.meteredCall(run, meter, input);
-    // Lists and mapped operations may take many calls. The time to plan a job does not count: its files may be large.
+    // One deadline for all calls of a list or a mapped operation. Planning a job is not included: its files may be large.
     const timed = { ...run, context: this.calls.withOneDeadline(context) };
     if (call === undefined) return ask(timed, checkedBytes(context, input));
     const events = new JobEvents(call.meter.events, (object) => this.deferred.named(call, object));
@@ -183,7 +182,7 @@ export class RelayService {
       return { status: 200, json: await listOwn(input, ask, (ids) => this.isolation.owned(ownership, lists, ids)) };
     }
     const sent = checkedBytes(run.context, input);
-    // Of duplicate fields, the provider might read the one that was not checked.
+    // The body is written again, because of two fields with one name the provider might read the unchecked one.
     const bytes = uses.length === 0 || sent === undefined ? sent : Buffer.from(JSON.stringify(input.body));
     if (creates === undefined) return this.ask(run, provider, input, bytes);
     if (asksForStream(input.body)) {
@@ -194,52 +193,60 @@ export class RelayService {
     return this.ask({ ...run, route }, provider, input, bytes);
   }
 
-  /** Returns a response in OpenAI's format; undefined when it was streamed to the caller. */
+  /** Calls the provider. Returns a response in OpenAI's format; undefined when it was streamed to the caller. */
   private async ask(
     run: RelayRun,
     provider: ResourceProvider,
     input: OperationInput,
     bytes?: Buffer,
   ): Promise<JsonAnswer | undefined> {
-    const { route, context, request, response } = run;
+    const { route, context, request } = run;
     const ownership = this.isolation.ownershipOf(context);
     const key = methodOf(route) === 'POST' ? idempotencyKey(request.headers, ownership) : undefined;
     if (provider.kind === 'mapped') {
-      // Always the workspace's own: all of them share the account.
+      // The key always contains the workspace, because all workspaces share the account.
       return this.askMapped(run, provider, key === undefined ? input : { ...input, changeKey: ownKey(ownership, key) });
     }
-    const json = hasJsonBody(route) ? bytes : undefined;
+    const target = await this.targetOf(run, input, bytes);
     const headers = {
       ...betaHeader(request.headers),
       ...context.account,
       ...rangeHeaders(route, request.headers),
       ...(key === undefined ? {} : { 'idempotency-key': key }),
     };
-    const target =
-      route.kind === 'download' && route.file !== undefined
-        ? fileContentRequest(await this.fileId(context, route, route.file, input))
-        : toProviderRequest(route, input, json);
-    const providerRequest = { ...target, headers };
-    const operation = operationOf(route, input.body, providerRequest);
-    const takesEvents = mayStreamEvents(route);
-    if (route.kind === 'upload' || route.kind === 'download' || takesEvents) {
-      const upload = route.kind === 'upload' ? request : undefined;
-      const answer = await this.calls.relay(
-        context,
-        operation,
-        {
-          upload,
-          accept: request.headers.accept,
-          takesEvents,
-          sinkFor: streamTo(route, response),
-          filter: run.events,
-        },
-        run.observer,
-      );
-      const { body } = answer;
-      return body === undefined ? undefined : this.read(run, provider, input, { ...answer, body });
+    const operation = operationOf(route, input.body, { ...target, headers });
+    const isStreamed = route.kind === 'upload' || route.kind === 'download' || mayStreamEvents(route);
+    const answer = isStreamed
+      ? await this.stream(run, operation)
+      : await this.calls.run(context, operation, run.observer);
+    return answer === undefined ? undefined : this.read(run, provider, input, answer);
+  }
+
+  private async targetOf(
+    { route, context }: RelayRun,
+    input: OperationInput,
+    bytes: Buffer | undefined,
+  ): Promise<ProviderRequest> {
+    if (route.kind === 'download' && route.file !== undefined) {
+      return fileContentRequest(await this.fileId(context, route, route.file, input));
     }
-    return this.read(run, provider, input, await this.calls.run(context, operation, run.observer));
+    return toProviderRequest(route, input, hasJsonBody(route) ? bytes : undefined);
+  }
+
+  /** Calls the provider with streamed bodies. Returns undefined when the answer was streamed to the caller. */
+  private async stream(
+    { route, context, request, response, observer, events }: RelayRun,
+    operation: ProviderOperation,
+  ): Promise<UpstreamAnswer | undefined> {
+    const streams = {
+      upload: route.kind === 'upload' ? request : undefined,
+      accept: request.headers.accept,
+      takesEvents: mayStreamEvents(route),
+      sinkFor: streamTo(route, response),
+      filter: events,
+    };
+    const { status, headers, body } = await this.calls.relay(context, operation, streams, observer);
+    return body === undefined ? undefined : { status, headers, body };
   }
 
   /** @throws GatewayError `not_found` while the object names no file */
@@ -291,7 +298,7 @@ export class RelayService {
   }
 }
 
-/** Bodies name further models deeper in them, such as that of a grader, and work may use models that its body does not name. */
+/** Checks every model that the call may use: also nested ones, such as that of a grader, and those that no field names. */
 function assertModels(
   { principal, virtualKey, modelNames }: ProviderContext,
   route: RelayRoute,
@@ -326,13 +333,13 @@ function unsupportedOptions(
   return { fields, query: hasApiVersion ? fields : [API_VERSION, ...fields] };
 }
 
-/** Of duplicate fields, the provider might read another file than the one that is reserved for. */
+/** Written again, because of two fields with one name the provider might read the file that was not counted. */
 function bytesOf(call: DeferredCall, context: ProviderContext, input: OperationInput): Buffer | undefined {
   const isReserved = (call.made?.reserved.length ?? 0) > 0;
   return isReserved ? Buffer.from(JSON.stringify(input.body)) : checkedBytes(context, input);
 }
 
-/** Of duplicate fields, the provider might read a model that was not checked. */
+/** Written again, because of two fields with one name the provider might read the model that was not checked. */
 function checkedBytes({ principal, bytes }: ProviderContext, { body }: OperationInput): Buffer | undefined {
   return bytes === undefined || !restrictsModels(principal) ? bytes : Buffer.from(JSON.stringify(body));
 }
@@ -346,12 +353,12 @@ function modelOf(body: JsonObject | undefined): string | undefined {
   return typeof model === 'string' ? model : undefined;
 }
 
-/** Reads may be retried. Changes may be retried only when the request certainly did not arrive. */
-function operationOf(route: RelayRoute, body: JsonObject | undefined, request: ProviderRequest) {
+/** Reads may be retried. Changes may be retried only when no connection was made. */
+function operationOf(route: RelayRoute, body: JsonObject | undefined, request: ProviderRequest): ProviderOperation {
   return {
     operation: route.operation,
     model: modelOf(body),
     request,
-    retry: request.method === 'GET' ? ('idempotent' as const) : ('connect' as const),
+    retry: request.method === 'GET' ? 'idempotent' : 'connect',
   };
 }
