@@ -1,4 +1,3 @@
-import type { Writable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { UnexpectedShapeError } from '../common/json/read.js';
@@ -37,22 +36,22 @@ import { UsageMeter } from './usage-meter.js';
 const NO_BODY = Buffer.alloc(0);
 
 export interface ProviderOperation {
-  /** Name of what is done, for traces: `rerank`. */
+  /** Name of the operation in traces: `rerank`. */
   readonly operation: string;
-  /** undefined where the operation names none. */
+  /** undefined when the request names no model. */
   readonly model: string | undefined;
   readonly request: ProviderRequest;
   readonly retry: RetryMode;
-  /** The credential need not be allowed to do it: a refusal says nothing about it. */
+  /** The credential may lack the permission: a refusal does not mean that it is invalid. */
   readonly isOptional?: boolean;
   /** Gets an answer whose status is not 2xx, without secrets, before the call fails with its documented error. */
   readonly noteRefusal?: (answer: UpstreamAnswer) => void;
 }
 
-/** What is known of a successful answer of a model. Gets its body where no sink has taken it. */
+/** Returns what a meter has read of a successful answer. Gets the body unless it was streamed to a sink. */
 type ReadAnswer = (body: Buffer | undefined) => ModelAnswer | undefined;
 
-/** One call to the provider of a virtual key, with everything that goes around it: usage, trace, metrics, documented errors. */
+/** Calls the provider of a virtual key: usage, credential renewal, traces, metrics and documented errors. */
 @Injectable()
 export class ProviderCallService {
   constructor(
@@ -63,7 +62,7 @@ export class ProviderCallService {
     private readonly virtualKeys: VirtualKeyCache,
   ) {}
 
-  /** The context for several calls that make up one answer: their one deadline is counted from now. */
+  /** Returns a context for several calls that make up one answer. They share one deadline, which starts now. */
   withOneDeadline(context: ProviderContext): ProviderContext {
     const { options } = context.virtualKey.credential;
     const deadlineMs = performance.now() + timeoutMsOf(options, this.config);
@@ -71,9 +70,9 @@ export class ProviderCallService {
   }
 
   /**
-   * A call that costs: reserve, send, read, settle. Every attempt is reserved and settled by itself; one whose answer
-   * cannot be read is presumed to cost what was expected.
-   * @param read from the parsed JSON body of a 2xx answer
+   * A billable call: reserve, send, read, settle. Each attempt is reserved and settled separately; an attempt whose
+   * answer cannot be read is charged its estimate.
+   * @param read gets the parsed JSON body of a 2xx answer
    * @throws GatewayError for every other outcome, `usage_limit_exceeded`, `usage_limit_contended`, `price_unknown`
    */
   async runBillable<Result>(
@@ -88,14 +87,14 @@ export class ProviderCallService {
       const answer = await this.run(context, operation, call);
       const result = this.readOrRefuse(context, answer, () => read(parseProviderResult(answer)), call);
       call.succeed(use.usageOf(result));
-      tellCost(call, context);
+      setCostHeader(call, context);
       return result;
     } finally {
       this.end(call, context);
     }
   }
 
-  /** Meters and reads a call of a model inside the gateway. */
+  /** A billable call of a model that the gateway runs itself. */
   async runInProcess<Result>(
     context: ProviderContext,
     use: BillableUse<Result>,
@@ -109,13 +108,13 @@ export class ProviderCallService {
         return { number: 1, durationMs: performance.now() - startedAt };
       };
       const result = await work().catch((error: unknown) => {
-        // The request itself was refused: there is nothing to pay for.
+        // The request was refused before any work, so nothing is charged.
         if (error instanceof GatewayError) call.after({ ...attempt(), wasSent: false });
         throw error;
       });
       call.after({ ...attempt(), wasSent: true, status: 200 });
       call.succeed(use.usageOf(result));
-      tellCost(call, context);
+      setCostHeader(call, context);
       return result;
     } finally {
       this.end(call, context);
@@ -123,9 +122,9 @@ export class ProviderCallService {
   }
 
   /**
-   * A call that costs and whose answer passes as a stream: reserve, send, meter beside the bytes, settle. It is repeated only
-   * until the first byte of an answer is there for its sink. However it ends, what came is charged and the rest released: when
-   * the client leaves, when the provider breaks off, and when a usage limit ends it.
+   * A billable call whose answer is streamed: reserve, send, meter the bytes, settle. Attempts are repeated only until
+   * the first byte of an answer. When the client disconnects, the provider breaks off or a usage limit ends the stream,
+   * the received part is charged and the rest is released.
    * @throws GatewayError for every outcome but 2xx, as `runBillable` does
    */
   async streamBillable(
@@ -142,7 +141,7 @@ export class ProviderCallService {
       );
       let body: Buffer | undefined;
       const answered = (whole: Buffer | undefined): ModelAnswer | undefined => {
-        // An answer that no sink took is whole, and is metered at once.
+        // No sink took the answer, so it is whole and is metered at once.
         if (whole !== undefined) body = call.meterWhole(whole);
         return call.answer;
       };
@@ -150,7 +149,7 @@ export class ProviderCallService {
       const answer = await this.relay(context, operation, metered, call, answered);
       call.succeedStream();
       if (body === undefined) return answer;
-      tellCost(call, context);
+      setCostHeader(call, context);
       return { status: answer.status, headers: answer.headers, body };
     } finally {
       this.end(call, context);
@@ -158,7 +157,8 @@ export class ProviderCallService {
   }
 
   /**
-   * What `read` makes of a 2xx answer. An answer in another form that holds an error is that error, and costs nothing.
+   * Returns the result of `read` for a 2xx answer. When `read` fails because the answer holds an error, throws that
+   * error and charges nothing.
    * @throws UnexpectedShapeError for any other form
    */
   readOrRefuse<Result>(
@@ -178,7 +178,7 @@ export class ProviderCallService {
     }
   }
 
-  /** Throws the error that a 2xx answer to a change holds, where it can be nothing else. */
+  /** For a 2xx answer to a change. Throws the error in it when the answer cannot be anything else. */
   assertDone(context: ProviderContext, answer: UpstreamAnswer): void {
     const error = errorInAnswer(answer, context.virtualKey.provider, hiddenOf(context), false);
     if (error !== undefined) throw error;
@@ -191,7 +191,7 @@ export class ProviderCallService {
   }
 
   /**
-   * A whole 2xx answer.
+   * Sends a call and returns its whole 2xx answer.
    * @throws GatewayError for every other outcome
    */
   async run(context: ProviderContext, operation: ProviderOperation, meter?: AttemptObserver): Promise<UpstreamAnswer> {
@@ -199,9 +199,7 @@ export class ProviderCallService {
       context.deadlineMs ?? performance.now() + timeoutMsOf(context.virtualKey.credential.options, this.config);
     let attemptsMade = 0;
     const send = async (current: ProviderContext): Promise<UpstreamAnswer> => {
-      const { slug: provider } = current.virtualKey.provider;
-      const info = { operation: operation.operation, provider, model: modelOf(current, operation) };
-      const telemetry = new ObservedCall(current.request, info, this.metrics);
+      const telemetry = this.observed(current, operation);
       const call = providerCall(current.virtualKey, withHeaders(operation.request, telemetry.headers), this.config);
       try {
         const answer = this.client.send({
@@ -216,7 +214,7 @@ export class ProviderCallService {
           observers: meter === undefined ? [telemetry] : [meter, telemetry],
         });
         const done = await this.successful(current, operation, telemetry, answer, call.request.body);
-        passOn(current, done);
+        copyPassedHeaders(current, done);
         return done;
       } finally {
         attemptsMade += telemetry.attempts;
@@ -228,8 +226,8 @@ export class ProviderCallService {
   }
 
   /**
-   * A 2xx answer whose body, and whose request's body, may pass as streams. An upload is never repeated: a stream cannot be
-   * sent twice.
+   * Sends a call whose bodies may be streamed and returns its 2xx answer. An upload is never repeated: a stream cannot
+   * be sent twice.
    * @throws GatewayError for every other outcome
    */
   relay(
@@ -241,25 +239,16 @@ export class ProviderCallService {
   ): Promise<RelayedAnswer> {
     let attemptsMade = 0;
     const send = async (current: ProviderContext): Promise<RelayedAnswer> => {
-      const { slug: provider } = current.virtualKey.provider;
-      const info = { operation: operation.operation, provider, model: modelOf(current, operation) };
-      const telemetry = new ObservedCall(current.request, info, this.metrics);
-      // The log line is written when the last byte is out, which is before the call is over.
-      const sinkFor = (head: UpstreamHead): Writable | undefined => {
-        passOn(current, head);
-        const sink = streams.sinkFor(head);
-        if (sink !== undefined) telemetry.noteHead(head);
-        return sink;
-      };
+      const telemetry = this.observed(current, operation);
       const request = withHeaders(operation.request, telemetry.headers);
+      const sinkFor = observedSink(current, telemetry, streams.sinkFor);
       const call = providerRelay(current.virtualKey, request, { ...streams, sinkFor }, this.config);
-      const observers = meter === undefined ? [telemetry] : [meter, telemetry];
       try {
         const answer = this.client.relay({
           attemptsMade,
           caller: streams.caller ?? current.request.caller,
           holder: current.virtualKey,
-          observers,
+          observers: meter === undefined ? [telemetry] : [meter, telemetry],
           ...call,
         });
         const { body } = call.request;
@@ -274,9 +263,16 @@ export class ProviderCallService {
     return this.withRenewal(context, operation, answer, send, () => streams.upload === undefined);
   }
 
+  private observed(context: ProviderContext, operation: ProviderOperation): ObservedCall {
+    const { request, virtualKey } = context;
+    const { slug: provider } = virtualKey.provider;
+    const info = { operation: operation.operation, provider, model: modelOf(context, operation) };
+    return new ObservedCall(request, info, this.metrics);
+  }
+
   /**
-   * When a credential that comes from secret references is refused, these are read again, and with other values the call is
-   * made once more: a rotation loses no request.
+   * When the provider refuses a credential from secret references, reads the references again. With other values, the
+   * call is sent once more, so that a rotation loses no request.
    */
   private withRenewal<Answer>(
     context: ProviderContext,
@@ -294,7 +290,7 @@ export class ProviderCallService {
     });
   }
 
-  /** The answer when it is 2xx; every other outcome is thrown as its documented error. */
+  /** Returns a 2xx answer; throws the documented error for every other outcome. */
   private async successful<Answer extends RelayedAnswer>(
     context: ProviderContext,
     operation: ProviderOperation,
@@ -321,26 +317,39 @@ export class ProviderCallService {
     const refusal = { ...answer, headers, body: answer.body ?? NO_BODY };
     operation.noteRefusal?.({ ...refusal, body: withoutSecrets(refusal.body, hidden.secrets) });
     const error = answerToError(refusal, provider, hidden);
-    // With a source, a newer credential may be accepted.
+    // With secret references, `withRenewal` first tries a newer credential.
     if (source === undefined && operation.isOptional !== true && isRejected(error))
       this.virtualKeys.noteRefused(context.virtualKey);
     throw error;
   }
 }
 
-/** Those of the provider's headers that the caller gets too, whatever is made of the answer. Errors have them already. */
-function passOn({ answer }: ProviderContext, { status, headers }: UpstreamHead): void {
+/** Notes the head of a streamed answer at once: the log line is written at its last byte, before the call has ended. */
+function observedSink(
+  context: ProviderContext,
+  telemetry: ObservedCall,
+  sinkFor: ProviderStreams['sinkFor'],
+): ProviderStreams['sinkFor'] {
+  return (head) => {
+    copyPassedHeaders(context, head);
+    const sink = sinkFor(head);
+    if (sink !== undefined) telemetry.noteHead(head);
+    return sink;
+  };
+}
+
+/** Copies headers such as the provider's rate limits to the answer. Errors already have them. */
+function copyPassedHeaders({ answer }: ProviderContext, { status, headers }: UpstreamHead): void {
   if (status < 200 || status > 299) return;
   for (const [name, value] of Object.entries(passedHeaders(headers))) answer.setHeader(name, value);
 }
 
-/** For traces: a name of a deployment says nothing to those who read them. */
+/** The model for traces: that of the price list, since the name of a deployment says nothing to readers. */
 function modelOf(context: ProviderContext, { model }: ProviderOperation): string | undefined {
   return model === undefined ? undefined : pricedModel(context, model);
 }
 
-/** What the whole answer has cost. */
-function tellCost({ costSoFar }: MeteredCall, { answer }: ProviderContext): void {
+function setCostHeader({ costSoFar }: MeteredCall, { answer }: ProviderContext): void {
   if (costSoFar !== undefined) answer.setHeader('x-gateway-cost', costSoFar);
 }
 
@@ -348,7 +357,7 @@ export function hiddenOf({ virtualKey: { provider, credential, source } }: Provi
   return { secrets: secretsOf(provider, credential, mappedOptions(source?.mappings ?? [])) };
 }
 
-/** Written out: a spread that is added to makes an object of another shape each time (docs/performance.md). */
+/** Fields are written out: adding to a spread gives every object another hidden class (docs/performance.md). */
 function withHeaders(request: ProviderRequest, more: Readonly<Record<string, string>>): ProviderRequest {
   const { method, path, query, headers, body, bytes, region, plane } = request;
   const all = headers === undefined ? more : { ...headers, ...more };
@@ -359,13 +368,13 @@ function isRejected(error: unknown): boolean {
   return error instanceof GatewayError && error.code === 'provider_credential_rejected';
 }
 
-/** By the provider, or by who gives credentials for it (such as AWS STS). */
+/** Whether the provider refused the credential, or the service that issues it (such as AWS STS). */
 function isCredentialRefused(error: unknown): boolean {
   if (!(error instanceof GatewayError)) return false;
   return error.code === 'provider_credential_rejected' || error.code === 'secret_unavailable';
 }
 
-/** Bounded set: a label of metrics and the error type of the span. */
+/** The label in metrics and the error type of the span: a bounded set. */
 function codeOf(error: unknown): string {
   if (error instanceof GatewayError) return error.code;
   return error instanceof UpstreamFailure ? error.kind : 'failed';
