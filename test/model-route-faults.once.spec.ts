@@ -9,6 +9,7 @@ import { startUsageGateway, type UsageGateway } from './support/usage-gateway.js
 const EVENTS = 'text/event-stream';
 const ROLE = 'data: {"choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}\n\n';
 const MALFORMED = 'data: {"choices":[{"ind\n\n';
+const FORMER_VLLM = { object: 'error', message: 'overloaded', code: 503 };
 const END = 'data: [DONE]\n\n';
 const SECOND = word('second') + END;
 const STORM = 20;
@@ -92,6 +93,8 @@ describe('a caller whose first target', () => {
 
   it.each<[string, Reply]>([
     ['sends an error with the status 200', json({ error: { message: 'overloaded', code: 504 } })],
+    ['sends a text as error with the status 200', json({ error: 'The model has crashed.' })],
+    ['sends an error of a former vLLM with the status 200', json(FORMER_VLLM)],
     ['stalls before its first byte', stall],
     ['stalls after the role', begun(ROLE, stall)],
     ['is cut after the role', begun(ROLE, (response) => setTimeout(() => response.destroy(), 20))],

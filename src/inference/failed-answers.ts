@@ -10,6 +10,18 @@ export function errorInstead(status: number): GatewayError {
   return new GatewayError('provider_failed', { reason, provider: { status } });
 }
 
+/**
+ * Whether an answer or an event holds an error and no output. Some providers send it with the status of a success. Ollama and LM Studio
+ * have a text as `error`, and former servers of vLLM `object: "error"`.
+ */
+export function isErrorAlone({ error, object, choices, output, data, content }: JsonObject): boolean {
+  return (isError(error) || object === 'error') && [choices, output, data, content].every((part) => part === undefined);
+}
+
+export function isError(error: unknown): boolean {
+  return isObject(error) || (typeof error === 'string' && error !== '');
+}
+
 const BOM = '\ufeff';
 const JSON_ENDS = new Set(['{}', '[]']);
 

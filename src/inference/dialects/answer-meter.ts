@@ -6,6 +6,7 @@ import type { AnswerFacts, ReportedUsage, StreamMeter } from '../../gateway/bill
 import { EventSplitter, readEvent } from '../../upstream/streams/event-splitter.js';
 import type { PriceMode } from '../../usage/prices/price.types.js';
 import type { Counts } from '../../usage/units.js';
+import { isError, isErrorAlone } from '../failed-answers.js';
 import { reportedCost } from './reported-cost.js';
 import { answerFactsIn } from './answer-facts.js';
 import { servedMode } from './service-mode.js';
@@ -185,7 +186,7 @@ export class AnswerMeter implements StreamMeter {
     const counts = this.form.usageIn(answer, undefined);
     this.#counts = counts === undefined || saysSome(counts) ? counts : undefined;
     if (this.options.reportsCost === true) this.#cost = reportedCost(answer);
-    this.#failure = this.#counts === undefined && isRefusal(answer) ? answer : undefined;
+    this.#failure = this.#counts === undefined && isErrorAlone(answer) ? answer : undefined;
     return true;
   }
 
@@ -197,7 +198,7 @@ export class AnswerMeter implements StreamMeter {
   }
 
   #noteError(event: JsonObject): void {
-    this.#hasError ||= isObject(event['error']) || isFailedEvent(event);
+    this.#hasError ||= isError(event['error']) || isFailedEvent(event);
     if (!this.hasOutput && isFailedEvent(event)) this.#failure = event;
   }
 
@@ -238,14 +239,9 @@ function isWhole(beginning: Buffer): boolean | undefined {
   return beginning.some(isOfText) ? withoutByteOrderMark(beginning).find(isOfText) === OPEN_BRACE : undefined;
 }
 
-/** Some providers send an error with the status of a success. It costs nothing, as with any other status. */
-function isRefusal({ error, choices, output, data, content }: JsonObject): boolean {
-  return isObject(error) && [choices, output, data, content].every((part) => part === undefined);
-}
-
 /** An error instead of an answer in a stream: an event without output, or one that ends a stream of the OpenAI or Anthropic API. */
 function isFailedEvent(event: JsonObject): boolean {
-  return isRefusal(event) || event['type'] === 'error' || event['type'] === 'response.failed';
+  return isErrorAlone(event) || event['type'] === 'error' || event['type'] === 'response.failed';
 }
 
 /** What the fields of an event say about it, without reading its JSON. */

@@ -67,13 +67,6 @@ export function errorInstead(message: JsonObject, provider: string): GatewayErro
     : new GatewayError('provider_failed', options);
 }
 
-/** Former servers of vLLM have `object: "error"` instead of a member `error`. */
-export function isErrorAlone(message: JsonObject): boolean {
-  const { error, choices, content, object } = message;
-  const isError = isObject(error) || typeof error === 'string' || object === 'error';
-  return isError && choices === undefined && content === undefined;
-}
-
 export function invalidAnswer(reason: string): GatewayError {
   return new GatewayError('provider_invalid_response', { reason, provider: SUCCESS });
 }

@@ -3,7 +3,8 @@ import { isObject, type JsonObject, numberOrUndefined, stringOrUndefined } from 
 import { signedId } from '../call-signatures.js';
 import { type AskedChat, chatHead } from '../chat-to-messages/chat-answer.js';
 import type { OwnNames } from '../fitted-names.js';
-import { errorInstead, invalidAnswer, isErrorAlone } from '../provider-words.js';
+import { isErrorAlone } from '../../failed-answers.js';
+import { errorInstead, invalidAnswer } from '../provider-words.js';
 
 const FINISH_REASONS: ReadonlyMap<unknown, string> = new Map([
   ['MAX_TOKENS', 'length'],

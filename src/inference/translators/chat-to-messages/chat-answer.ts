@@ -1,6 +1,7 @@
 import { stringifyLongNumbers } from '../../../common/json/numbers.js';
 import { isObject, type JsonObject, numberOrUndefined, stringOrUndefined } from '../../../common/json/read.js';
-import { errorInstead, invalidAnswer, isErrorAlone } from '../provider-words.js';
+import { isErrorAlone } from '../../failed-answers.js';
+import { errorInstead, invalidAnswer } from '../provider-words.js';
 
 /** What of the request its answer depends on. */
 export interface AskedChat {

@@ -1,6 +1,7 @@
 import { stringifyLongNumbers } from '../../../common/json/numbers.js';
 import { isObject, type JsonObject, stringOrUndefined } from '../../../common/json/read.js';
-import { brokenOff, errorInstead, invalidAnswer, isErrorAlone } from '../provider-words.js';
+import { isErrorAlone } from '../../failed-answers.js';
+import { brokenOff, errorInstead, invalidAnswer } from '../provider-words.js';
 import { STREAM_END, type StreamTranslation } from '../translator.types.js';
 import { type AskedChat, chatHead, finishReasonOf, toChatUsage } from './chat-answer.js';
 

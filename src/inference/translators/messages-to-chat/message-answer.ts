@@ -3,7 +3,8 @@ import { readChatUsage, usageMemberOf } from '../../dialects/openai-chat/chat-us
 import { signedId } from '../call-signatures.js';
 import { argumentsIn } from '../exact-arguments.js';
 import type { OwnNames } from '../fitted-names.js';
-import { errorInstead, invalidAnswer, isErrorAlone } from '../provider-words.js';
+import { isErrorAlone } from '../../failed-answers.js';
+import { errorInstead, invalidAnswer } from '../provider-words.js';
 
 /** What of the request its answer depends on. */
 export interface AskedMessage {

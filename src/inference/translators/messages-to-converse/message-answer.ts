@@ -1,7 +1,8 @@
 import { isObject, type JsonObject, stringOrUndefined } from '../../../common/json/read.js';
 import { readConverseUsage } from '../../dialects/bedrock/converse-answer.js';
 import type { OwnNames } from '../fitted-names.js';
-import { errorInstead, invalidAnswer, isErrorAlone } from '../provider-words.js';
+import { isErrorAlone } from '../../failed-answers.js';
+import { errorInstead, invalidAnswer } from '../provider-words.js';
 
 /** What of the request its answer depends on. */
 export interface AskedConverse {

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, stringOrUndefined } from '../../../common/json/read.js';
-import { brokenOff, errorInstead, invalidAnswer, isErrorAlone } from '../provider-words.js';
+import { isErrorAlone } from '../../failed-answers.js';
+import { brokenOff, errorInstead, invalidAnswer } from '../provider-words.js';
 import { STREAM_END, type StreamTranslation } from '../translator.types.js';
 import { type AskedConverse, messageHead, stopOf, toMessageUsage } from './message-answer.js';
 

@@ -1,6 +1,7 @@
 import { isObject, type JsonObject, stringOrUndefined } from '../../../common/json/read.js';
 import type { AskedChat } from '../chat-to-messages/chat-answer.js';
-import { brokenOff, errorInstead, invalidAnswer, isErrorAlone } from '../provider-words.js';
+import { isErrorAlone } from '../../failed-answers.js';
+import { brokenOff, errorInstead, invalidAnswer } from '../provider-words.js';
 import { STREAM_END, type StreamTranslation } from '../translator.types.js';
 import { callOf, finishReasonOf, headOfResponse, refuseFailure, usageOfResponse } from './chat-of-response.js';
 
