@@ -60,9 +60,9 @@ export async function failureOf(work: Promise<unknown>): Promise<UpstreamFailure
   throw new Error('expected an UpstreamFailure', { cause: outcome });
 }
 
-/** Waits until something outside the test's control has happened; fails after two seconds. */
+/** Waits until something outside the test's control has happened; fails after half a minute. */
 export async function until(isSo: () => boolean): Promise<void> {
-  const deadline = Date.now() + 2_000;
+  const deadline = Date.now() + 30_000;
   while (!isSo()) {
     if (Date.now() > deadline) throw new Error('waited in vain');
     await new Promise((resolve) => setTimeout(resolve, 2));
