@@ -2,6 +2,7 @@
 // every file a vm context and so loads Nest, TypeORM and this gateway again for each: most of a run's time.
 import { fork } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 const WORKER = fileURLToPath(new URL('worker.mjs', import.meta.url));
@@ -11,6 +12,10 @@ const COMPILED = fileURLToPath(new URL('../../../node_modules/.cache/compiled', 
 
 /** Two that start gateways keep two cores busy. Beside a third spec, connections would time out. */
 const MOST_PROCESS_SPECS = 2;
+
+const DAY_MS = 86_400_000;
+/** Longer than nearly all files take, even on a busy machine. */
+const FILE_MS = 180_000;
 
 export default class SharedModulesRunner {
   supportsEventEmitters = false;
@@ -26,6 +31,7 @@ export default class SharedModulesRunner {
     const runInTurn = async (worker) => {
       for (let test = waiting.shift(); test !== undefined && !watcher.isInterrupted(); test = waiting.shift()) {
         if (waiting.length === 0 || !isOfProcess(waiting[0])) noProcessSpecWaits.emit('reached');
+        await waitOutMidnight();
         await onStart(test);
         try {
           await onResult(test, await worker.run(test));
@@ -46,6 +52,14 @@ export default class SharedModulesRunner {
       }),
     );
   }
+}
+
+/** At midnight in UTC, usage limits and reports may begin a new day, week or month. No file should see that by chance. */
+async function waitOutMidnight() {
+  const left = DAY_MS - (Date.now() % DAY_MS);
+  if (left > FILE_MS) return;
+  process.stderr.write(`The next file begins after midnight (UTC), in ${Math.ceil(left / 1_000)} s.\n`);
+  await sleep(left);
 }
 
 function isOfProcess({ context }) {
