@@ -122,15 +122,15 @@ onServer('two gateways behind a balancer (needs DATABASE_URL)', () => {
     const onprogress = (event: { progress: number }): void => void progress.push(event.progress);
     await client.callTool({ name: 'progress' }, CallToolResultSchema, { onprogress });
     expect(progress).toEqual([1, 2, 3]);
-    const before = sdk.cancelled;
+    const before = { started: sdk.slowCalls, cancelled: sdk.cancelled };
     const leaving = new AbortController();
     const { signal } = leaving;
     const calling = client.callTool({ name: 'slow', arguments: { ms: 60_000 } }, CallToolResultSchema, { signal });
     const failed = expect(calling).rejects.toThrow();
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await eventually(() => sdk.slowCalls === before.started + 1);
     leaving.abort();
     await failed;
-    await eventually(() => sdk.cancelled === before + 1);
+    await eventually(() => sdk.cancelled === before.cancelled + 1);
   });
 
   it('resumes a stream of the other replica without lost, repeated or foreign events', async () => {
@@ -215,10 +215,13 @@ onServer('two gateways behind a balancer (needs DATABASE_URL)', () => {
     const { client } = await connect();
     await callTool(client, 'echo', { text: 'before' });
     replicas.front.pin(0);
+    const started = sdk.slowCalls;
     const calling = callTool(client, 'slow', { ms: 2_000 }).then(
       () => 'answered',
       () => 'failed',
     );
+    await eventually(() => sdk.slowCalls > started);
+    // The client has the first event of the stream then, which it resumes after.
     await new Promise((resolve) => setTimeout(resolve, 500));
     replicas.front.pin();
     await replicas.kill(0);

@@ -7,14 +7,14 @@ import { CreateMessageResultSchema, ElicitResultSchema, type JSONRPCMessage } fr
 import { z } from 'zod';
 import { startHttp, type Loopback } from '../../src/upstream/__fixtures__/loopback.js';
 
-export const PROGRESS_INTERVAL_MS = 300;
+const PROGRESS_INTERVAL_MS = 300;
 
 export interface McpSdkServer extends Loopback {
   readonly endpoint: URL;
   /** Ids of the open sessions. */
   readonly sessions: ReadonlySet<string>;
-  /** When each progress notification was passed to the SDK (`performance.now`). */
-  readonly progressSentAt: readonly number[];
+  /** The number of begun calls of the tool `slow`. */
+  readonly slowCalls: number;
   /** The number of cancelled calls of the tool `slow`. */
   readonly cancelled: number;
   /** Closes the server and its sessions. */
@@ -32,11 +32,14 @@ export interface McpSdkServerOptions {
   readonly checksHost?: boolean;
   /** The revision of every request, regardless of its header. */
   readonly revision?: string;
+  /** What the tool `progress` waits for after each notification. By default, for some time. */
+  readonly afterProgress?: (progress: number) => Promise<unknown>;
 }
 
 /** A server of the official SDK at `/mcp`, whose tools use the features of the protocol. */
 export async function startMcpServer(options: McpSdkServerOptions = {}): Promise<McpSdkServer> {
-  const seen: Seen = { progressSentAt: [], cancelled: 0 };
+  const seen: Seen = { slowCalls: 0, cancelled: 0 };
+  const afterProgress = options.afterProgress ?? (() => sleep(PROGRESS_INTERVAL_MS));
   const transports = new Map<string, StreamableHTTPServerTransport>();
   const eventStore = options.resumable ? new MemoryEventStore() : undefined;
 
@@ -58,7 +61,7 @@ export async function startMcpServer(options: McpSdkServerOptions = {}): Promise
       onsessioninitialized: (sessionId) => void transports.set(sessionId, transport),
       onsessionclosed: (sessionId) => void transports.delete(sessionId),
     });
-    await (options.create?.() ?? createServer(seen)).connect(transport);
+    await (options.create?.() ?? createServer(seen, afterProgress)).connect(transport);
     return transport;
   };
 
@@ -70,7 +73,7 @@ export async function startMcpServer(options: McpSdkServerOptions = {}): Promise
       ...server,
       endpoint: server.url('/mcp'),
       sessions: new Set<string>(),
-      progressSentAt: seen.progressSentAt,
+      slowCalls: 0,
       cancelled: 0,
       close: async () => {
         await Promise.all([...transports.values()].map((transport) => transport.close()));
@@ -79,6 +82,7 @@ export async function startMcpServer(options: McpSdkServerOptions = {}): Promise
     },
     {
       sessions: { get: () => new Set(transports.keys()) },
+      slowCalls: { get: () => seen.slowCalls },
       cancelled: { get: () => seen.cancelled },
       connections: { get: () => server.connections },
     },
@@ -92,11 +96,11 @@ function setRevision({ rawHeaders }: IncomingMessage, revision: string): void {
 }
 
 interface Seen {
-  readonly progressSentAt: number[];
+  slowCalls: number;
   cancelled: number;
 }
 
-function createServer(seen: Seen): McpServer {
+function createServer(seen: Seen, afterProgress: (progress: number) => Promise<unknown>): McpServer {
   const server = new McpServer({ name: 'fixture', version: '1.0.0' }, { capabilities: { logging: {} } });
   const text = (value: string): { content: { type: 'text'; text: string }[] } => ({
     content: [{ type: 'text', text: value }],
@@ -111,18 +115,17 @@ function createServer(seen: Seen): McpServer {
   server.registerTool('progress', {}, async (extra) => {
     const progressToken = extra._meta?.progressToken ?? 0;
     for (let progress = 1; progress <= 3; progress += 1) {
-      if (progress > 1) await sleep(PROGRESS_INTERVAL_MS);
-      seen.progressSentAt.push(performance.now());
       await extra.sendNotification({
         method: 'notifications/progress',
         params: { progressToken, progress, total: 3 },
       });
+      await afterProgress(progress);
     }
-    await sleep(PROGRESS_INTERVAL_MS);
     return text('done');
   });
 
   server.registerTool('slow', { inputSchema: { ms: z.number() } }, async ({ ms }, extra) => {
+    seen.slowCalls += 1;
     await sleep(ms, undefined, { signal: extra.signal }).catch((error: unknown) => {
       seen.cancelled += 1;
       throw error;
