@@ -11,6 +11,9 @@ const EXPIRED = {
   secretExpired: true,
 };
 
+/** Much longer than the first fetch takes on a busy machine, which loads the SDK; shorter than the fakes ask to wait. */
+const PATIENT_MS = 20_000;
+
 let azure: FakeAzure;
 
 beforeAll(async () => {
@@ -26,7 +29,7 @@ beforeEach(() => {
   azure.vault.forget();
 });
 
-async function failureOf(changes: Record<string, string> = {}, timeoutMs = 3_000, path = 'openai') {
+async function failureOf(changes: Record<string, string> = {}, timeoutMs = PATIENT_MS, path = 'openai') {
   const manager = azureKeyVault(azure, { timeoutMs });
   const error = await secretErrorOf(manager.fetch(requestFor(path, entraConfig(azure, changes))));
   expect(error.detail).not.toContain(APP.secret);
@@ -66,7 +69,7 @@ describe('refusals of the vault', () => {
     azure.vault.setSecret('gone', 'value');
     azure.vault.deleteSecret('gone');
     const codes = await Promise.all(
-      ['off', 'gone', 'never'].map(async (path) => (await failureOf({}, 3_000, path)).code),
+      ['off', 'gone', 'never'].map(async (path) => (await failureOf({}, PATIENT_MS, path)).code),
     );
     expect(codes).toEqual(['disabled', 'not_found', 'not_found']);
   });
@@ -111,7 +114,7 @@ describe('a vault that fails', () => {
     const started = Date.now();
     const document = await azureKeyVault(azure).fetch(requestFor('openai', entraConfig(azure)));
     expect(document).toMatchObject({ text: 'sk-current' });
-    expect(Date.now() - started).toBeLessThan(5_000);
+    expect(Date.now() - started).toBeLessThan(PATIENT_MS);
   });
 
   it('gives up in time on a slow vault', async () => {
@@ -176,7 +179,7 @@ describe('an authority that fails', () => {
     azure.entra.behaviour = 'slow';
     const started = Date.now();
     expect((await failureOf({}, 300)).code).toBe('timeout');
-    expect(Date.now() - started).toBeLessThan(3_000);
+    expect(Date.now() - started).toBeLessThan(PATIENT_MS / 2);
   });
 
   it.each([

@@ -17,7 +17,8 @@ interface Changes {
 /** The strategy as the gateway has it, for one double; change what the test is about. */
 export function azureKeyVault(azure: FakeAzure, changes: Changes = {}): AzureKeyVault {
   const settings = {
-    SECRET_MANAGER_TIMEOUT_MS: changes.timeoutMs ?? 3_000,
+    // The first fetch of a process loads the SDK.
+    SECRET_MANAGER_TIMEOUT_MS: changes.timeoutMs ?? 20_000,
     AZURE_AUTHORITY_HOST: changes.authority ?? azure.authority,
     AZURE_VAULT_HOSTS: changes.vaultHosts ?? [VAULT_HOST],
     ...(changes.clientId === undefined ? {} : { AZURE_CLIENT_ID: changes.clientId }),
