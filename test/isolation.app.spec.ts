@@ -59,13 +59,13 @@ describe('isolation of workspaces that share a provider account', () => {
     return { status: answer.status, json };
   }
 
-  /** Creates batches and lists them, newest first, for all workspaces. */
-  function account(): Reply {
+  /** Creates batches, after each of them others for clients without a gateway, and lists all, newest first. */
+  function account(others = 0): Reply {
     const made: { readonly id: string }[] = [];
     return (response, request) => {
       if (request.method !== 'POST') return cursorPages(made)(response, request);
       const [batch] = batches(made.length + 1);
-      if (batch !== undefined) made.unshift(batch);
+      made.splice(0, made.length, ...batches(made.length + 1 + others));
       return json(batch)(response, request);
     };
   }
@@ -73,12 +73,12 @@ describe('isolation of workspaces that share a provider account', () => {
   const create = (key: string | undefined) => call('POST', '/batches', { key, body: { endpoint: '/v1/embeddings' } });
 
   it("lists only the workspace's own objects with correct paging", async () => {
-    gateway.provider.replyWith(account());
+    gateway.provider.replyWith(account(7));
     const [teamA, teamB] = keys;
     const own: string[] = [];
     for (let round = 0; round < 12; round += 1) {
       own.unshift((await create(teamA)).json.id);
-      for (let other = 0; other < 15; other += 1) await create(teamB);
+      await create(teamB);
     }
     const seen: string[] = [];
     let after = '';

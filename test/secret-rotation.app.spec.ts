@@ -28,7 +28,7 @@ beforeAll(async () => {
   gateway = await SecretGateway.start({
     SECRET_CACHE_MS: String(CACHE_MS),
     SECRET_STALE_MS: String(STALE_MS),
-    SECRET_MANAGER_TIMEOUT_MS: '500',
+    SECRET_MANAGER_TIMEOUT_MS: '1500',
   });
 });
 
@@ -68,14 +68,17 @@ describe('a rotation of a mapped key', () => {
         else failed.push(answer.text);
       }
     });
-    await eventually(() => served > 50);
-    // The manager has the new value before the provider refuses the old one, as in any rotation without downtime.
-    gateway.kv.put(path, { api_key: NEW });
-    gateway.accept([NEW], 5);
-    const before = served;
-    await eventually(() => served > before + 200);
-    running = false;
-    await Promise.all(callers);
+    try {
+      await eventually(() => served > 50);
+      // The manager has the new value before the provider refuses the old one, as in any rotation without downtime.
+      gateway.kv.put(path, { api_key: NEW });
+      gateway.accept([NEW], 5);
+      const before = served;
+      await eventually(() => served > before + 100);
+    } finally {
+      running = false;
+      await Promise.all(callers);
+    }
     expect(failed).toEqual([]);
     expect(gateway.readsOf(path)).toBe(2);
     const refused = gateway.provider.calls.filter((call) => keyOf(call) === OLD).length;
@@ -146,7 +149,7 @@ describe('a rotation of a mapped key', () => {
     }
 
     it('keeps the timeout of a call through a rotation', async () => {
-      const timeoutMs = 2_000;
+      const timeoutMs = 4_000;
       const hasty = await gateway.virtualKey(reference, {
         config: { base_url: gateway.provider.url, timeout_ms: timeoutMs },
       });
@@ -168,12 +171,12 @@ describe('a rotation of a mapped key', () => {
 
     it('returns the refusal when no time is left for the rotated key', async () => {
       const hasty = await gateway.virtualKey(reference, {
-        config: { base_url: gateway.provider.url, timeout_ms: 1_000 },
+        config: { base_url: gateway.provider.url, timeout_ms: 2_000 },
       });
       refuseOld(0, json(RERANKED));
       const renew = jest.spyOn(VirtualKeyCache.prototype, 'renew');
       renew.mockImplementationOnce(async (virtualKey) => {
-        await delay(1_050);
+        await delay(2_050);
         return { ...virtualKey, credential: { ...virtualKey.credential, key: NEW } };
       });
       expect(refusalOf(await gateway.rerank(hasty))).toMatchObject(REJECTED);
