@@ -20,6 +20,10 @@ describe('LineReader', () => {
     },
   );
 
+  it('leaves out a byte order mark at the beginning', async () => {
+    expect(await linesOf(['\ufeffa\nb', '\r\n'])).toEqual(['1:a', '2:b\r']);
+  });
+
   it('leaves out empty lines, and counts them', async () => {
     expect(await linesOf(['a\n \r\nb'])).toEqual(['1:a', '3:b']);
   });

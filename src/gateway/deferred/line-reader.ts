@@ -1,4 +1,5 @@
 import { Writable } from 'node:stream';
+import { withoutByteOrderMark } from '../../common/json/read.js';
 
 const LF = 0x0a;
 const NO_BYTES = Buffer.alloc(0);
@@ -65,7 +66,8 @@ export class LineReader extends Writable {
 
   #endLine(rest: Buffer): void {
     this.#keep(rest);
-    const line = Buffer.concat(this.#pending);
+    const text = Buffer.concat(this.#pending);
+    const line = this.#lines === 0 ? withoutByteOrderMark(text) : text;
     this.#pending = [];
     this.#pendingBytes = 0;
     this.#lines += 1;
