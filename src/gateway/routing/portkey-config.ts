@@ -44,8 +44,7 @@ export function targetsOfConfig(text: string, facts: ConfigFacts): readonly Conf
   const config = parse(text);
   assertKnown(config, OF_CONFIG, '');
   const { strategy = {}, targets } = config;
-  if (targets === undefined)
-    return config['virtual_key'] === undefined && config['provider'] === undefined ? [] : [readTarget(config, 0, '')];
+  if (targets === undefined) return ofOneTarget(config);
   if (!isObject(strategy)) throw wrong('.strategy', 'must be an object');
   assertKnown(strategy, OF_STRATEGY, '.strategy');
   const { mode = 'single' } = strategy;
@@ -71,6 +70,14 @@ export function targetsOfConfig(text: string, facts: ConfigFacts): readonly Conf
     default:
       return found.slice(0, 1);
   }
+}
+
+/** Beside a virtual key that the request names elsewhere, a config can say only what is ignored. */
+function ofOneTarget(config: JsonObject): readonly ConfigTarget[] {
+  if (config['virtual_key'] !== undefined || config['provider'] !== undefined) return [readTarget(config, 0, '')];
+  const idle = Object.keys(config).find((member) => !IGNORED.includes(member));
+  if (idle !== undefined) throw wrong(`.${idle}`, 'needs a virtual key in the config: virtual_key, or targets');
+  return [];
 }
 
 function parse(text: string): JsonObject {
