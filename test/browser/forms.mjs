@@ -150,6 +150,43 @@ export const forms = [
     },
   },
   {
+    title: 'A double click sends a test event, reads the tools of a server, calls one and ends a session once',
+    run: async ({ tabs, url, page: address, ask, adminKey, keyWith, toolsUrl }) => {
+      const hook = await ask('/v1/webhooks', { url: 'http://127.0.0.1:9/twice', events: ['api_key.expiring'] });
+      await ask('/v1/mcp-servers', { name: 'Twice', slug: 'twice', url: toolsUrl });
+      const page = await logIn(tabs, `${address}/settings/webhooks/${hook.id}`, adminKey);
+      const sent = [];
+      page.on('request', (request) => request.method() !== 'GET' && sent.push(new URL(request.url()).pathname));
+      /** Two clicks as people do them: the gateway may answer the first before the second. Then two that no render comes between. */
+      const sendsOnce = async (button) => {
+        await button.click({ clickCount: 2, delay: 60 });
+        await page.waitForTimeout(500);
+        assert.equal(sent.splice(0).length, 1);
+        await button.evaluate((element) => [element.click(), element.click()]);
+        await page.waitForTimeout(500);
+        assert.equal(sent.splice(0).length, 1);
+      };
+      await sendsOnce(page.getByRole('button', { name: 'Send a test event' }));
+      await page.goto(`${address}/mcp/twice`);
+      await sendsOnce(page.getByRole('button', { name: 'Read from the server' }));
+      await sendsOnce(page.getByRole('button', { name: 'Preview' }));
+      await page.getByRole('button', { name: 'Call delete_issue' }).click();
+      await sendsOnce(page.getByRole('button', { name: 'Call the tool' }));
+
+      const key = await keyWith(['usage.read'], 'ended twice');
+      const headers = { 'x-gateway-api-key': key, 'content-type': 'application/json' };
+      for (let count = 0; count < 3; count += 1)
+        await fetch(`${url}/v1/sessions`, { method: 'POST', headers, body: '{}' });
+      await tabs.clearCookies();
+      const other = await logIn(tabs, `${address}/settings`, key);
+      const ends = other.getByRole('button', { name: 'End' });
+      assert.equal(await ends.count(), 3);
+      await ends.first().click({ clickCount: 2, delay: 60 });
+      await other.waitForTimeout(1_000);
+      assert.equal(await ends.count(), 2);
+    },
+  },
+  {
     title: 'What someone else changes while a form is open stays, and a page shows it without a reload',
     run: async ({ tabs, url, page: address, adminKey, ask, toolsUrl }) => {
       const headers = { 'x-gateway-api-key': adminKey, 'content-type': 'application/json' };

@@ -3,7 +3,7 @@ import { Download } from 'lucide-react';
 import { cn } from '../lib/cn';
 import { whole } from '../lib/format';
 import { ApiError } from '../lib/session';
-import { Button } from './ui/button';
+import { SendButton } from './ui/button';
 
 /** Where a list is in the API, and the filters of the page. */
 export interface CsvSource {
@@ -20,10 +20,10 @@ export function CsvButton({ path, query = {}, label }: CsvSource & { readonly la
   const download = useMutation({ mutationFn: () => saveAll({ path, query }) });
   return (
     <span className="inline-flex items-center gap-2">
-      <Button size="small" aria-label={label} disabled={download.isPending} onClick={() => download.mutate()}>
+      <SendButton size="small" aria-label={label} sent={download} onSend={() => download.mutate()}>
         <Download aria-hidden className="size-3.5" />
         {download.isPending ? 'Reading…' : 'CSV'}
-      </Button>
+      </SendButton>
       <span role="status" className={cn('text-xs empty:hidden', download.isError ? 'text-bad' : 'text-warn')}>
         {download.error?.message ?? (download.data !== undefined && leftOut(download.data))}
       </span>

@@ -1,6 +1,6 @@
 import type { UseMutationResult } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useLayoutEffect, useRef, useState } from 'react';
-import { useOnce } from '../lib/once';
+import { type Sent, useOnce } from '../lib/once';
 import { FieldMessages, NO_REFUSAL, refusalOf } from '../lib/refusal';
 import { ErrorNote } from './states';
 import { Button } from './ui/button';
@@ -8,7 +8,7 @@ import { Button } from './ui/button';
 const CONTROL = 'input, select, textarea, button';
 
 interface FormProps {
-  readonly sent: Pick<UseMutationResult, 'error' | 'isPending'>;
+  readonly sent: Sent & Pick<UseMutationResult, 'error'>;
   readonly onSubmit: (event: FormEvent<HTMLFormElement>) => Promise<void>;
   /** What the form does. */
   readonly action: string;

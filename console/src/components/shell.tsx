@@ -22,7 +22,7 @@ import { useIsAway } from '../lib/reach';
 import { forgetLogin, type LoggedIn, logOut, messageOf } from '../lib/session';
 import { chooseTheme, currentTheme } from '../lib/theme';
 import { ErrorNote } from './states';
-import { Button } from './ui/button';
+import { Button, SendButton } from './ui/button';
 
 interface Entry {
   readonly to: string;
@@ -95,9 +95,9 @@ export function Shell({ login }: { readonly login: LoggedIn }) {
           </div>
           <div className="flex gap-1">
             <ThemeButton />
-            <Button kind="quiet" size="icon" aria-label="Log out" onClick={() => leave.mutate()}>
+            <SendButton kind="quiet" size="icon" aria-label="Log out" sent={leave} onSend={() => leave.mutate()}>
               <LogOut aria-hidden className="size-4" />
-            </Button>
+            </SendButton>
           </div>
         </div>
       </header>

@@ -7,6 +7,7 @@ import { ErrorNote } from '../components/states';
 import { Button } from '../components/ui/button';
 import { Dialog } from '../components/ui/dialog';
 import { Field, TextArea } from '../components/ui/field';
+import { useOnce } from '../lib/once';
 import { argumentsIn, FieldError, fieldsOf, type FormField, jsonOf, textsOf, valueOf } from '../lib/schema-form';
 import { ToolAnswer } from './tool-answer';
 import { ToolField } from './tool-field';
@@ -46,6 +47,7 @@ export function CallTool({ serverId, tool, onClose }: CallToolProps) {
       return { ...data, traceId: response.headers.get('x-gateway-trace-id') };
     },
   });
+  const once = useOnce(call);
   const submit = (): void => {
     const { values, errors } = isJson ? readJson(json) : readForm(fields ?? [], texts);
     setWrong(errors);
@@ -74,7 +76,7 @@ export function CallTool({ serverId, tool, onClose }: CallToolProps) {
         noValidate
         onSubmit={(event) => {
           event.preventDefault();
-          submit();
+          void once(submit);
         }}
       >
         {isJson ? (

@@ -5,6 +5,7 @@ import { ErrorNote } from '../components/states';
 import { Button } from '../components/ui/button';
 import { Card } from '../components/ui/card';
 import { Field, TextArea } from '../components/ui/field';
+import { useOnce } from '../lib/once';
 
 const EXAMPLE = 'x-team: search\nx-user-claims: {"sub":"somebody else"}';
 
@@ -23,6 +24,7 @@ export function HeadersPreview({ serverId }: { readonly serverId: string }) {
         })
       ).data,
   });
+  const once = useOnce(preview);
   return (
     <Card title="Identity">
       <div className="grid gap-4 p-4 md:grid-cols-2">
@@ -32,7 +34,7 @@ export function HeadersPreview({ serverId }: { readonly serverId: string }) {
             event.preventDefault();
             const problem = problemIn(text);
             setWrong(problem);
-            if (problem === undefined) preview.mutate();
+            if (problem === undefined) void once(() => preview.mutate());
             else event.currentTarget.querySelector('textarea')?.focus();
           }}
         >

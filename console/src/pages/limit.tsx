@@ -10,7 +10,7 @@ import { Page } from '../components/page';
 import { ErrorNote, Loading } from '../components/states';
 import { type Column, Table } from '../components/table';
 import { Badge } from '../components/ui/badge';
-import { Button } from '../components/ui/button';
+import { Button, SendButton } from '../components/ui/button';
 import { Card } from '../components/ui/card';
 import { Meter } from '../components/ui/meter';
 import { When } from '../components/when';
@@ -89,9 +89,9 @@ function Groups({ limit }: { readonly limit: UsageLimit }) {
             <Badge>monitors</Badge> This limit counts and refuses nothing. When its figures look right, make it strict.
           </p>
           {may('policies.update') && (
-            <Button kind="main" disabled={strict.isPending} onClick={() => strict.mutate()}>
+            <SendButton kind="main" sent={strict} onSend={() => strict.mutate()}>
               Make strict
-            </Button>
+            </SendButton>
           )}
         </Card>
       )}

@@ -7,7 +7,7 @@ import { SearchBox } from '../components/page';
 import { ErrorNote } from '../components/states';
 import { type Column, Table } from '../components/table';
 import { Badge } from '../components/ui/badge';
-import { Button } from '../components/ui/button';
+import { Button, SendButton } from '../components/ui/button';
 import { Card } from '../components/ui/card';
 import { PAGE_SIZE } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
@@ -48,9 +48,9 @@ export function McpTools({ serverId }: { readonly serverId: string }) {
         <div className="flex flex-wrap items-center gap-2 max-sm:w-full">
           <SearchBox label="Search tools" value={search} onSearch={onSearch} />
           {may('mcp_servers.read') && (
-            <Button disabled={read.isPending} onClick={() => read.mutate()}>
+            <SendButton sent={read} onSend={() => read.mutate()}>
               {read.isPending ? 'Reading…' : 'Read from the server'}
-            </Button>
+            </SendButton>
           )}
         </div>
       }

@@ -9,7 +9,7 @@ import { LastCall } from '../components/last-call';
 import { Page, SearchBox } from '../components/page';
 import { type Column, Table } from '../components/table';
 import { Badge } from '../components/ui/badge';
-import { Button } from '../components/ui/button';
+import { Button, SendButton } from '../components/ui/button';
 import { Card } from '../components/ui/card';
 import { Url } from '../components/url';
 import { counted } from '../lib/format';
@@ -100,9 +100,9 @@ function Test({ server: { id, name } }: { readonly server: McpServer }) {
   const problem = test.error?.message ?? (test.data?.ok === false ? (test.data.reason ?? test.data.error) : undefined);
   return (
     <div className="space-y-1">
-      <Button size="small" aria-label={`Test ${name}`} disabled={test.isPending} onClick={() => test.mutate()}>
+      <SendButton size="small" aria-label={`Test ${name}`} sent={test} onSend={() => test.mutate()}>
         {test.isPending ? 'Testing…' : 'Test'}
-      </Button>
+      </SendButton>
       <div role="status" className="max-w-72 text-xs wrap-anywhere">
         {test.data?.ok === true && <span className="text-good">works, {counted(test.data.tools ?? 0, 'tool')}</span>}
         {problem !== undefined && <span className="text-bad">{problem}</span>}

@@ -145,7 +145,7 @@ function TestKey({ virtualKey: { slug, id, name } }: { readonly virtualKey: Virt
   return (
     <TestResult
       label={`Test ${name || slug}`}
-      isPending={test.isPending}
+      sent={test}
       onTest={() => test.mutate()}
       result={test.data}
       problem={test.error?.message ?? reasonOf(test.data)}

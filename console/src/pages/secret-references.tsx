@@ -147,7 +147,7 @@ function TestReference({ reference: { id, name } }: { readonly reference: Secret
   return (
     <TestResult
       label={`Test ${name}`}
-      isPending={test.isPending}
+      sent={test}
       onTest={() => test.mutate()}
       result={test.data}
       problem={test.error?.message ?? reasonOf(test.data)}

@@ -7,7 +7,7 @@ import { Page } from '../components/page';
 import { Tabs } from '../components/tabs';
 import { ErrorNote, Loading } from '../components/states';
 import { Badge } from '../components/ui/badge';
-import { Button, buttonLook } from '../components/ui/button';
+import { Button, buttonLook, SendButton } from '../components/ui/button';
 import { Card } from '../components/ui/card';
 import { When } from '../components/when';
 import { counted, dateTime } from '../lib/format';
@@ -124,14 +124,14 @@ function Sessions() {
             {session.is_current ? (
               <Badge tone="good">this one</Badge>
             ) : (
-              <Button
+              <SendButton
                 size="small"
-                disabled={end.isPending}
+                sent={end}
                 aria-label={`End the session of ${browserInWords(session.user_agent)}, logged in ${dateTime(session.created_at)}`}
-                onClick={() => end.mutate(session.id)}
+                onSend={() => end.mutate(session.id)}
               >
                 End
-              </Button>
+              </SendButton>
             )}
           </li>
         ))}

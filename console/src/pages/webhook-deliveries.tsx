@@ -8,13 +8,14 @@ import { Page } from '../components/page';
 import { ErrorNote, Loading } from '../components/states';
 import { type Column, Table } from '../components/table';
 import { Badge, type Tone } from '../components/ui/badge';
-import { Button } from '../components/ui/button';
+import { SendButton } from '../components/ui/button';
 import { Card } from '../components/ui/card';
 import { Url } from '../components/url';
 import { When } from '../components/when';
 import { counted, dateTime } from '../lib/format';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
+import type { Sent } from '../lib/once';
 import { DELIVERED } from '../lib/webhook-events';
 
 const REFRESH_MS = 5_000;
@@ -59,9 +60,9 @@ export function WebhookDeliveriesPage() {
       }
       actions={
         may('webhooks.update') && (
-          <Button kind="main" disabled={send.isPending} onClick={() => send.mutate(undefined)}>
+          <SendButton kind="main" sent={send} onSend={() => send.mutate(undefined)}>
             Send a test event
-          </Button>
+          </SendButton>
         )
       }
     >
@@ -69,7 +70,7 @@ export function WebhookDeliveriesPage() {
       <Deliveries
         id={id}
         onSend={may('webhooks.update') ? (delivery) => send.mutate(delivery.id) : undefined}
-        isSending={send.isPending}
+        sent={send}
       />
     </Page>
   );
@@ -78,10 +79,10 @@ export function WebhookDeliveriesPage() {
 interface DeliveriesProps {
   readonly id: string;
   readonly onSend: ((delivery: WebhookDelivery) => void) | undefined;
-  readonly isSending: boolean;
+  readonly sent: Sent;
 }
 
-function Deliveries({ id, onSend, isSending }: DeliveriesProps) {
+function Deliveries({ id, onSend, sent }: DeliveriesProps) {
   const list = useListSearch();
   const status = isOneOf(STATUSES, list.status) && list.status !== '' ? list.status : undefined;
   const event = isOneOf(EVENTS, list.kind) && list.kind !== '' ? list.kind : undefined;
@@ -97,14 +98,14 @@ function Deliveries({ id, onSend, isSending }: DeliveriesProps) {
     title: 'Actions',
     kind: 'short',
     cell: (delivery) => (
-      <Button
+      <SendButton
         size="small"
-        disabled={isSending}
+        sent={sent}
         aria-label={`Send again: ${delivery.event_type} of ${dateTime(delivery.created_at)}`}
-        onClick={() => onSend?.(delivery)}
+        onSend={() => onSend?.(delivery)}
       >
         Send again
-      </Button>
+      </SendButton>
     ),
   };
   return (

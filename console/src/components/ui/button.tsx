@@ -1,6 +1,7 @@
 import { cva, type VariantProps } from 'class-variance-authority';
-import { type ComponentProps, useLayoutEffect, useRef } from 'react';
+import { type ComponentProps, type MouseEvent, useLayoutEffect, useRef } from 'react';
 import { cn } from '../../lib/cn';
+import { type Sent, useOnce } from '../../lib/once';
 
 /** Also for links that look like a button. */
 export const buttonLook = cva(
@@ -21,17 +22,37 @@ export const buttonLook = cva(
 
 type ButtonProps = ComponentProps<'button'> & VariantProps<typeof buttonLook>;
 
-export function Button({ kind, size, className, disabled = false, ...rest }: ButtonProps) {
+export function Button({ kind, size, className, disabled = false, type = 'button', onClick, ...rest }: ButtonProps) {
   const ref = useFocusBack(disabled);
   return (
     <button
       ref={ref}
-      type="button"
+      type={type}
       className={cn(buttonLook({ kind, size }), className)}
       disabled={disabled}
+      onClick={(event) => {
+        if (type === 'submit' && isSecond(event)) event.preventDefault();
+        else onClick?.(event);
+      }}
       {...rest}
     />
   );
+}
+
+type SendButtonProps = Omit<ButtonProps, 'disabled' | 'onClick' | 'type'> & {
+  readonly sent: Sent;
+  readonly onSend: () => unknown;
+};
+
+/** Sends something outside a form, once for the two clicks of a double click. */
+export function SendButton({ sent, onSend, ...rest }: SendButtonProps) {
+  const once = useOnce(sent);
+  return <Button disabled={sent.isPending} onClick={(event) => !isSecond(event) && void once(onSend)} {...rest} />;
+}
+
+/** Whether it is the second click of a double click: the first one may have been answered by then. */
+function isSecond({ detail }: MouseEvent): boolean {
+  return detail > 1;
 }
 
 /** A button that is disabled while it works loses the focus to nothing: it gets it back. */
