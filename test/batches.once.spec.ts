@@ -16,7 +16,7 @@ describe('batches through the official SDK', () => {
 
   beforeAll(async () => {
     gateway = await startRerankGateway();
-    slug = await gateway.virtualKey('openai-compatible', { path: '/v1', config: { timeout_ms: 1_000 } });
+    slug = await gateway.virtualKey('openai-compatible', { path: '/v1', config: { timeout_ms: 3_000 } });
   });
   afterAll(() => gateway.close());
   beforeEach(() => gateway.provider.forget());

@@ -38,7 +38,7 @@ let boundNano: number;
 
 beforeAll(async () => {
   gateway = await startUsageGateway({ PROVIDER_JOB_CHECK_MS: '100', USAGE_LEASE_MARGIN_MS: '1000' });
-  bedrock = await gateway.virtualKey('bedrock', { config: { timeout_ms: 1_000 } });
+  bedrock = await gateway.virtualKey('bedrock', { config: { timeout_ms: 3_000 } });
   for (const mode of ['standard', 'batch'] as const) {
     for (const [unit, nano] of Object.entries(BATCH_PRICE)) {
       const price = (((mode === 'batch' ? 1 : 2) * nano) / NANO).toFixed(12);

@@ -30,7 +30,7 @@ let account: FakeBedrockJobs;
 
 beforeAll(async () => {
   gateway = await startUsageGateway({ PROVIDER_JOB_CHECK_MS: '100', USAGE_LEASE_MARGIN_MS: '1000' });
-  bedrock = await gateway.virtualKey('bedrock', { config: { timeout_ms: 1_000 } });
+  bedrock = await gateway.virtualKey('bedrock', { config: { timeout_ms: 3_000 } });
   const price = { provider: 'bedrock', model: MODEL, unit: 'training', price: '0.000008' };
   await gateway.admin.create('/v1/prices', price);
 });

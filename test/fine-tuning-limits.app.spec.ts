@@ -25,7 +25,7 @@ const reply: Reply = (response, call) => {
 
 beforeAll(async () => {
   gateway = await startUsageGateway({ PROVIDER_JOB_CHECK_MS: '100', USAGE_LEASE_MARGIN_MS: '1000' });
-  openai = await gateway.virtualKey('openai-compatible', { path: '/v1', config: { timeout_ms: 1_000 } });
+  openai = await gateway.virtualKey('openai-compatible', { path: '/v1' });
   const price = { provider: 'openai-compatible', model: 'm', unit: 'training', price: '0.000025' };
   await gateway.admin.create('/v1/prices', price);
 });

@@ -29,7 +29,7 @@ beforeAll(async () => {
     SecretGateway.start({
       SECRET_CACHE_MS: String(CACHE_MS),
       SECRET_STALE_MS: String(STALE_MS),
-      SECRET_MANAGER_TIMEOUT_MS: '500',
+      SECRET_MANAGER_TIMEOUT_MS: '1500',
     }),
     startRawMcpServer(),
   ]);

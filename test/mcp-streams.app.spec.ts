@@ -118,12 +118,19 @@ describe(`${STREAMS} idle streams`, () => {
 });
 
 describe('a silent stream', () => {
+  /** Longer than a request takes to arrive, also on a busy machine, and longer than any limit of the impatient server. */
+  const [HEAD_MS, SILENT_MS] = [400, 1_200];
   let impatient: Server;
   let origin: string;
 
-  /** The same application behind a server whose limits are the real ones, divided by some thousand. */
+  /** The same application behind a server whose limits are the real ones, divided by some hundred. */
   beforeAll(async () => {
-    const limits = { headersTimeout: 100, requestTimeout: 150, keepAliveTimeout: 50, connectionsCheckingInterval: 25 };
+    const limits = {
+      headersTimeout: HEAD_MS,
+      requestTimeout: 1.5 * HEAD_MS,
+      keepAliveTimeout: HEAD_MS / 2,
+      connectionsCheckingInterval: HEAD_MS / 4,
+    };
     impatient = createServer(limits, gateway.app.getHttpAdapter().getInstance());
     await new Promise<void>((resolve) => impatient.listen(0, '127.0.0.1', resolve));
     const address = impatient.address();
@@ -148,23 +155,25 @@ describe('a silent stream', () => {
     ['POST', LIST],
   ])('keeps a silent stream open beyond every limit of the server: %s', async (method, body) => {
     // The timeout for the head of the answer.
-    const { url } = await register({ timeouts: { first_byte_ms: 100 } });
+    const { url } = await register({ timeouts: { first_byte_ms: HEAD_MS } });
+    let end = (): unknown => undefined;
     raw.answerWith((_incoming, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
-      setTimeout(() => response.end('data: {"late":true}\n\n'), 1_000);
+      end = () => response.end('data: {"late":true}\n\n');
     });
     const stream = open(url.replace(gateway.url, origin), method, body);
     await eventually(() => stream.status === 200);
-    await sleep(600);
+    await sleep(SILENT_MS);
     // The gateway adds no keep-alive comments: it forwards only the server's own bytes.
     expect([stream.events, stream.hasEnded]).toEqual([[], false]);
+    end();
     await eventually(() => stream.hasEnded);
     expect(stream.events).toMatchObject([{ data: '{"late":true}' }]);
   });
 
   it('allows a stream, but not a call, to wait for its head', async () => {
-    const { url } = await register({ timeouts: { first_byte_ms: 100 } });
-    raw.answerWith((_incoming, response) => void setTimeout(() => response.writeHead(204).end(), 800));
+    const { url } = await register({ timeouts: { first_byte_ms: HEAD_MS } });
+    raw.answerWith((_incoming, response) => void setTimeout(() => response.writeHead(204).end(), SILENT_MS));
     const [stream, answer] = await Promise.all(
       ['GET', 'POST'].map((method) =>
         send(url.replace(gateway.url, origin), {

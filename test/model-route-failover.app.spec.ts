@@ -23,7 +23,7 @@ let id: string;
 let made = 0;
 
 beforeAll(async () => {
-  gateway = await startUsageGateway({ ROUTE_FIRST_BYTE_MS: '300' });
+  gateway = await startUsageGateway({ ROUTE_FIRST_BYTE_MS: '1000' });
   second = await startFakeProvider();
 });
 beforeEach(async () => {
@@ -251,7 +251,7 @@ describe('a brown-out of the first target of reranks', () => {
     second.replyWith(json({ results: [{ index: 0, relevance_score: 0.5 }] }));
     gateway.provider.replyWith(silent);
     const slow = await gateway.virtualKey('openai-compatible', {
-      config: { base_url: gateway.provider.url, timeout_ms: 300 },
+      config: { base_url: gateway.provider.url, timeout_ms: 1_000 },
     });
     const other = await gateway.virtualKey('openai-compatible', { config: { base_url: second.url } });
     const route = `browned ${made}`;

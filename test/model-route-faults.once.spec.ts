@@ -20,13 +20,12 @@ let name: string;
 let made = 0;
 
 beforeAll(async () => {
-  const oneSecond = '1000';
   gateway = await startUsageGateway({
-    ROUTE_FIRST_BYTE_MS: '300',
-    ROUTE_ANSWER_MS: '500',
+    ROUTE_FIRST_BYTE_MS: '800',
+    ROUTE_ANSWER_MS: '1200',
     INFERENCE_TIMEOUT_MS: '60000',
-    INFERENCE_STREAM_IDLE_MS: oneSecond,
-    INFERENCE_STREAM_TIMEOUT_MS: '1500',
+    INFERENCE_STREAM_IDLE_MS: '2500',
+    INFERENCE_STREAM_TIMEOUT_MS: '4000',
   });
   second = await startFakeProvider();
 });
@@ -131,7 +130,7 @@ describe('a caller whose first target', () => {
     name = await routeFrom(gateway.provider.url, { timeout_ms: 5_000 });
     const whole = '{"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1}}';
     gateway.provider.replyWith((response, call) => {
-      setTimeout(() => text(whole, 'application/json')(response, call), 800);
+      setTimeout(() => text(whole, 'application/json')(response, call), 2_000);
     });
     expect(await ask('/v1/chat/completions', { messages: [], stream: false })).toMatchObject({
       status: 200,
@@ -162,14 +161,14 @@ describe('a caller whose first target', () => {
 
   it('is slow to its first token gets its stream', async () => {
     const rest = word('late') + END;
-    gateway.provider.replyWith(begun(ROLE, (response) => setTimeout(() => response.end(rest), 500)));
+    gateway.provider.replyWith(begun(ROLE, (response) => setTimeout(() => response.end(rest), 1_200)));
     expect(await ask()).toMatchObject({ status: 200, text: ROLE + rest, end: 'whole' });
     expect(second.calls).toEqual([]);
   });
 
   it('pauses after 40 of 60 tokens and goes on gets its stream', async () => {
     const rest = words(20) + END;
-    gateway.provider.replyWith(begun(words(40), (response) => setTimeout(() => response.end(rest), 700)));
+    gateway.provider.replyWith(begun(words(40), (response) => setTimeout(() => response.end(rest), 1_500)));
     expect(await ask()).toMatchObject({ status: 200, text: words(40) + rest, end: 'whole' });
     expect(second.calls).toEqual([]);
   });

@@ -10,8 +10,8 @@ let ask: Ask;
 let traces = 0;
 
 beforeAll(async () => {
-  gateway = await startRerankGateway({ PROVIDER_STREAM_IDLE_MS: '1000' });
-  const slug = await gateway.virtualKey('openai-compatible', { path: '/v1', config: { timeout_ms: 1_000 } });
+  gateway = await startRerankGateway({ PROVIDER_STREAM_IDLE_MS: '2000' });
+  const slug = await gateway.virtualKey('openai-compatible', { path: '/v1', config: { timeout_ms: 2_000 } });
   ask = plainly(gateway, slug);
 });
 afterAll(() => gateway.close());

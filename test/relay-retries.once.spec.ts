@@ -14,7 +14,7 @@ let client: OpenAI;
 
 beforeAll(async () => {
   gateway = await startRerankGateway();
-  const slug = await gateway.virtualKey('openai-compatible', { path: '/v1', config: { timeout_ms: 500 } });
+  const slug = await gateway.virtualKey('openai-compatible', { path: '/v1', config: { timeout_ms: 2_000 } });
   client = openaiClient(gateway, slug).withOptions({ maxRetries: RETRIES });
 });
 afterAll(() => gateway.close());

@@ -29,7 +29,7 @@ let account: FakeRuns;
 
 beforeAll(async () => {
   gateway = await startUsageGateway({ PROVIDER_JOB_CHECK_MS: '100', USAGE_LEASE_MARGIN_MS: '1000' });
-  openai = await gateway.virtualKey('openai', { path: '/v1', config: { timeout_ms: 1_000 } });
+  openai = await gateway.virtualKey('openai', { path: '/v1', config: { timeout_ms: 3_000 } });
   for (const model of ['m', KNOWN.model])
     for (const [unit, nano] of Object.entries(PRICE))
       await gateway.admin.create('/v1/prices', { provider: 'openai', model, unit, price: (nano / NANO).toFixed(12) });
