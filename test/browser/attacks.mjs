@@ -27,7 +27,9 @@ export const attacks = [
       const key = await keyWith(['api_keys.list', 'api_keys.create', 'mcp.invoke', 'usage.read']);
       const page = await logIn(tabs, `${address}/keys`, key);
       await page.getByRole('button', { name: 'New key' }).click();
-      assert.deepEqual(await page.getByLabel('Who will use it').getByRole('option').allInnerTexts(), [
+      const users = page.getByLabel('Who will use it');
+      await users.waitFor();
+      assert.deepEqual(await users.getByRole('option').allInnerTexts(), [
         'An agent that calls MCP servers',
         'An administrator: everything that you may do',
       ]);
@@ -131,10 +133,10 @@ export const attacks = [
   },
   {
     title: 'A session that was ended elsewhere leaves the page',
-    run: async ({ tabs, browser, page: address, keyWith }) => {
+    run: async ({ tabs, newTabs, page: address, keyWith }) => {
       const key = await keyWith(['usage.read'], 'two browsers');
       const page = await logIn(tabs, address, key);
-      const otherBrowser = await browser.newContext();
+      const otherBrowser = await newTabs();
       const other = await logIn(otherBrowser, `${address}/settings`, key);
       await other.getByRole('button', { name: 'End' }).click();
       await other.getByRole('button', { name: 'End' }).waitFor({ state: 'detached' });

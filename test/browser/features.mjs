@@ -77,7 +77,7 @@ export const features = [
       );
       const rest = page.waitForEvent('download');
       await page.getByRole('button', { name: 'CSV', exact: true }).click();
-      await page.getByText('The first 10,000 of 20,000 rows.').waitFor({ timeout: 10_000 });
+      await page.getByText('The first 10,000 of 20,000 rows.').waitFor();
       await (await rest).delete();
     },
   },
@@ -120,7 +120,7 @@ export const features = [
       await item.getByText('Limit exceeded').waitFor();
       await item.getByRole('link').click();
       await page.getByRole('link', { name: 'Counts only' }).click();
-      await page.getByRole('cell', { name: 'exceeded' }).waitFor({ timeout: 5_000 });
+      await page.getByRole('cell', { name: 'exceeded' }).waitFor();
 
       await page.goto(`${address}/limits`);
       await page.getByRole('button', { name: 'New limit' }).click();
@@ -128,8 +128,8 @@ export const features = [
       await page.getByLabel('is', { exact: true }).fill('costs-nothing');
       await report;
       const shown = page.getByRole('region', { name: 'What this limit would do' });
-      await shown.getByRole('listitem').nth(1).waitFor({ state: 'detached', timeout: 5_000 });
-      await shown.getByText('What groups have used').waitFor({ timeout: 5_000 });
+      await shown.getByRole('listitem').nth(1).waitFor({ state: 'detached' });
+      await shown.getByText('What groups have used').waitFor();
       assert.equal(await shown.getByRole('meter').getAttribute('aria-valuenow'), '0');
     },
   },
@@ -245,7 +245,7 @@ export const features = [
       await page.getByRole('link', { name: 'Deliveries http://127.0.0.1:9/hook' }).click();
       await page.getByRole('button', { name: 'Send a test event' }).click();
       const row = page.getByRole('row', { name: /webhook\.test/ }).first();
-      await row.getByText('connect', { exact: true }).waitFor({ timeout: 20_000 });
+      await row.getByText('connect', { exact: true }).waitFor();
       await page.getByLabel('Result').selectOption('succeeded');
       await page.getByText('No delivery here.').waitFor();
       await page.getByLabel('Result').selectOption('failed');

@@ -79,9 +79,9 @@ export const forms = [
         await page.route(`**/v1/${kind}/*/test`, (route) => route.abort(), { times: 1 });
         await page.route(/\/v1\/[a-z-]+\?/, () => undefined);
         await dialog.getByRole('button', { name: 'Save and test' }).click();
-        await dialog.getByText('The gateway does not answer.').waitFor({ timeout: 5_000 });
+        await dialog.getByText('The gateway does not answer.').waitFor();
         await dialog.getByRole('button', { name: 'Save and test' }).click();
-        await dialog.getByText(failure).waitFor({ timeout: 5_000 });
+        await dialog.getByText(failure).waitFor();
         assert.equal((await ask(`/v1/${kind}?search=${name}`)).total, 1);
         await page.unrouteAll({ behavior: 'ignoreErrors' });
       };
@@ -248,15 +248,15 @@ export const forms = [
         const [[changed, value]] = Object.entries(change);
         assert.deepEqual([after[changed], after[field.toLowerCase()]], [value, 'By me'], path);
         // The page is still there.
-        await page.getByRole('heading', { level: 1 }).waitFor({ timeout: 5_000 });
+        await page.getByRole('heading', { level: 1 }).waitFor();
       }
 
       await page.goto(`${address}/limits/${id}`);
       await page.getByText('700 tokens').waitFor();
       await patch(`/v1/policies/usage-limits/${id}`, { credit_limit: 900 });
-      await page.getByText('900 tokens').waitFor({ timeout: 10_000 });
+      await page.getByText('900 tokens').waitFor();
       await fetch(`${url}/v1/policies/usage-limits/${id}`, { method: 'DELETE', headers });
-      await page.getByRole('button', { name: 'Archive' }).waitFor({ state: 'detached', timeout: 10_000 });
+      await page.getByRole('button', { name: 'Archive' }).waitFor({ state: 'detached' });
     },
   },
   {
@@ -266,9 +266,9 @@ export const forms = [
       const page = await logIn(tabs, `${address}/providers`, adminKey);
       const dialog = page.getByRole('dialog');
       const isAtField = async (field, text) => {
-        await field.and(page.locator('[aria-invalid=true]')).waitFor({ timeout: 5_000 });
+        await field.and(page.locator('[aria-invalid=true]')).waitFor();
         const id = await field.getAttribute('aria-describedby');
-        await dialog.locator(`[id="${id}"]`).getByText(text).waitFor({ timeout: 5_000 });
+        await dialog.locator(`[id="${id}"]`).getByText(text).waitFor();
       };
       await page.getByRole('button', { name: 'New virtual key' }).click();
       await dialog.getByLabel('Provider', { exact: true }).selectOption('ollama');
@@ -310,7 +310,7 @@ export const forms = [
       const isRefusedAt = async (legend, action) => {
         await dialog.getByRole('button', { name: action }).click();
         const group = dialog.getByRole('group', { name: legend });
-        await group.getByRole('alert').waitFor({ timeout: 5_000 });
+        await group.getByRole('alert').waitFor();
         assert.equal(await dialog.getByRole('alert').count(), 1);
         assert.ok(await group.evaluate((element) => element.contains(document.activeElement)));
         return group;
@@ -328,7 +328,7 @@ export const forms = [
       });
       const workspaces = await isRefusedAt('Workspaces that may use it', 'Save and test');
       await workspaces.getByLabel('Default').check();
-      await workspaces.getByRole('alert').waitFor({ state: 'detached', timeout: 5_000 });
+      await workspaces.getByRole('alert').waitFor({ state: 'detached' });
 
       await page.goto(`${address}/settings?view=workspaces`);
       await page.getByRole('button', { name: 'New workspace' }).click();
@@ -341,7 +341,7 @@ export const forms = [
       });
       const metadata = await isRefusedAt('Default metadata', 'Create workspace');
       await metadata.getByRole('button', { name: 'Remove team' }).click();
-      await metadata.getByRole('alert').waitFor({ state: 'detached', timeout: 5_000 });
+      await metadata.getByRole('alert').waitFor({ state: 'detached' });
 
       await page.goto(`${address}/settings?view=webhooks`);
       await page.getByRole('button', { name: 'New webhook' }).click();

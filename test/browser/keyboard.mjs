@@ -95,7 +95,7 @@ export const keyboard = [
       await dialog.getByLabel('estimate').fill('1');
       await dialog.getByLabel('title', { exact: true }).fill('Broken');
       await dialog.getByLabel('priority').selectOption('high');
-      const region = await dialog.locator('[aria-live=polite]').elementHandle({ timeout: 5_000 });
+      const region = await dialog.locator('[aria-live=polite]').elementHandle();
       await call.click();
       const answer = dialog.getByRole('region', { name: 'Answer of the tool' });
       await answer.waitFor();
@@ -118,7 +118,7 @@ export const keyboard = [
         await page.getByRole('button', { name: `Delete ${name}` }).press('Enter');
         await dialog.getByRole('button', { name: 'Delete', exact: true }).press('Enter');
         await page.getByRole('button', { name: `Delete ${name}` }).waitFor({ state: 'detached' });
-        await place.and(page.locator(':focus')).waitFor({ timeout: 5_000 });
+        await place.and(page.locator(':focus')).waitFor();
       }
     },
   },

@@ -23,7 +23,7 @@ export const lists = [
         const table = page.getByRole('table', { name: title });
         await table.getByText('haystack').first().waitFor();
         await page.getByRole('searchbox').fill('needle');
-        await table.getByText('haystack').first().waitFor({ state: 'detached', timeout: 5_000 });
+        await table.getByText('haystack').first().waitFor({ state: 'detached' });
         await page.reload();
         await table.getByText('needle').first().waitFor();
         assert.equal(await table.getByText('haystack').count(), 0);
@@ -37,9 +37,9 @@ export const lists = [
   {
     title: 'The button "Back" shows the page before, and a page without rows gives way to the last one',
     run: async ({ tabs, url, page: address, adminKey, ask, keyWith }) => {
-      await Promise.all(Array.from({ length: 51 }, (_, at) => keyWith(['usage.read'], `turned ${at}`)));
+      for (let at = 0; at < 51; at += 1) await keyWith(['usage.read'], `turned ${at}`);
       const page = await logIn(tabs, `${address}/keys?search=turned`, adminKey);
-      const shown = (words) => page.getByText(words, { exact: true }).waitFor({ timeout: 5_000 });
+      const shown = (words) => page.getByText(words, { exact: true }).waitFor();
       await page.getByRole('button', { name: 'Next' }).click();
       await shown('51–51 of 51');
       await page.goBack();
@@ -52,7 +52,7 @@ export const lists = [
       await page
         .getByText(/^turned/)
         .first()
-        .waitFor({ timeout: 5_000 });
+        .waitFor();
       assert.equal(new URL(page.url()).searchParams.get('page'), null);
       assert.equal(await page.getByRole('row').count(), 51);
     },
@@ -69,7 +69,7 @@ export const lists = [
       const calls = page.getByRole('table', { name: 'Calls' });
       await calls.getByText('create_issue').first().waitFor();
       await page.getByRole('searchbox', { name: 'Search calls' }).fill('delete_');
-      await calls.getByText('create_issue').first().waitFor({ state: 'detached', timeout: 5_000 });
+      await calls.getByText('create_issue').first().waitFor({ state: 'detached' });
       await page.reload();
       await calls
         .getByRole('link', { name: /^Trace/ })
@@ -121,29 +121,29 @@ export const lists = [
       const page = await logIn(tabs, `${address}/limits/of-old-keys`, adminKey);
       const group = 'API key: first old key · workspace: zz old workspace';
       const cell = page.getByRole('cell', { name: group, exact: true });
-      await cell.waitFor({ timeout: 5_000 });
+      await cell.waitFor();
       const lookups = [];
       page.on('request', (request) => request.url().includes('ids=') && lookups.push(new URL(request.url()).pathname));
       await page.reload();
-      await cell.waitFor({ timeout: 5_000 });
+      await cell.waitFor();
       await page.getByRole('button', { name: `Reset ${group}` }).waitFor();
       await page.getByRole('cell', { name: /^API key: second old key/ }).waitFor();
       assert.deepEqual([lookups.length, new Set(lookups).size], [2, 2], lookups.join(' '));
       // Groups are found by the names that are shown.
       await page.getByRole('searchbox').fill('second OLD');
-      await cell.waitFor({ state: 'detached', timeout: 5_000 });
+      await cell.waitFor({ state: 'detached' });
       await page.getByRole('cell', { name: /^API key: second old key/ }).waitFor();
       await page.getByRole('searchbox').fill('zz old');
-      await cell.waitFor({ timeout: 5_000 });
+      await cell.waitFor();
       await page.goto(`${address}/calls?search=costs-nothing`);
-      await page.getByRole('cell', { name: 'first old key' }).waitFor({ timeout: 5_000 });
+      await page.getByRole('cell', { name: 'first old key' }).waitFor();
       await page.goto(address);
-      await page.getByText('API key: first old key').first().waitFor({ timeout: 5_000 });
+      await page.getByText('API key: first old key').first().waitFor();
       // What is chosen from is whole, and so is what a deletion breaks.
       await page.goto(`${address}/providers`);
       await page.getByRole('button', { name: 'New reference' }).click();
       await page.getByLabel('Search workspaces').fill('zz OLD');
-      await page.getByRole('checkbox', { name: 'zz old workspace' }).check({ timeout: 5_000 });
+      await page.getByRole('checkbox', { name: 'zz old workspace' }).check();
       await page.getByLabel('Search workspaces').fill('');
       assert.equal(await page.getByRole('checkbox', { name: 'zz old workspace' }).isChecked(), true);
       await page.goto(`${address}/limits`);
@@ -153,7 +153,7 @@ export const lists = [
       await page.getByLabel('is', { exact: true }).selectOption('first old key');
       await page.goto(`${address}/providers?search=named`);
       await page.getByRole('button', { name: 'Delete Named' }).click();
-      await page.getByText('Keys that are bound to it: first old key.').waitFor({ timeout: 5_000 });
+      await page.getByText('Keys that are bound to it: first old key.').waitFor();
       // Other cases choose among few workspaces.
       const headers = { 'x-gateway-api-key': adminKey };
       for (const name of newer) await fetch(`${url}/v1/workspaces/${name}`, { method: 'DELETE', headers });
@@ -177,11 +177,11 @@ export const lists = [
       await ask('/v1/model-routes', { name: 'one-target', targets: [target] });
       assert.equal((await call(adminKey, { model: '@single/two' })).status, 200);
       const page = await logIn(tabs, `${address}/limits`, adminKey);
-      await page.getByText('1 token a day', { exact: true }).waitFor({ timeout: 5_000 });
+      await page.getByText('1 token a day', { exact: true }).waitFor();
       await page.goto(`${address}/models?search=one-target`);
-      await page.getByText('from 1 token · while 25% of the budget is left').waitFor({ timeout: 5_000 });
+      await page.getByText('from 1 token · while 25% of the budget is left').waitFor();
       await page.goto(address);
-      await page.getByText('95% within', { exact: true }).waitFor({ timeout: 5_000 });
+      await page.getByText('95% within', { exact: true }).waitFor();
     },
   },
   {

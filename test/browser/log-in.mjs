@@ -5,21 +5,18 @@ export async function logIn(tabs, address, key) {
   await page.getByLabel('API key').fill(key);
   const shell = page.getByRole('navigation', { name: 'Pages of the console' });
   const refusal = page.locator('form [role=alert]').first();
-  const submit = async () => {
-    await page.getByRole('button', { name: 'Log in' }).click();
-    await shell
-      .or(refusal)
-      .first()
-      .waitFor()
-      .catch(() => undefined);
-  };
-  await submit();
-  // A gateway that is busy may refuse once, and says so.
-  if (await refusal.isVisible()) {
-    await page.waitForTimeout(2_000);
+  const submit = () => page.getByRole('button', { name: 'Log in', exact: true }).click();
+  try {
     await submit();
+    await shell.or(refusal).first().waitFor();
+    // A gateway that is busy may refuse once, and says so.
+    if (await refusal.isVisible()) {
+      await page.waitForTimeout(2_000);
+      await submit();
+    }
+    await shell.waitFor();
+  } catch (cause) {
+    throw new Error(`the page does not log in, but shows: ${await page.locator('body').innerText()}`, { cause });
   }
-  if (!(await shell.isVisible()))
-    throw new Error(`the page does not log in, but shows: ${await page.locator('body').innerText()}`);
   return page;
 }

@@ -25,7 +25,7 @@ export const logins = [
       const links = (page) =>
         page.getByRole('navigation', { name: 'Pages of the console' }).getByRole('link').allInnerTexts();
       await one.getByText('reader of two tabs').waitFor();
-      await other.getByText('reader of two tabs').waitFor({ timeout: 5_000 });
+      await other.getByText('reader of two tabs').waitFor();
       for (const page of [one, other]) assert.deepEqual(await links(page), ['Overview', 'API keys', 'Settings']);
       assert.equal(await other.getByRole('cell', { name: 'api_keys.create' }).count(), 0);
       await other.getByRole('link', { name: 'Settings' }).click();
@@ -158,7 +158,7 @@ export const logins = [
         route.request().method() === 'DELETE' ? route.abort() : route.continue(),
       );
       await logOut.click();
-      await page.getByRole('alert').getByText('You are still logged in.').waitFor({ timeout: 5_000 });
+      await page.getByRole('alert').getByText('You are still logged in.').waitFor();
       await page.unroute('**/v1/sessions/current');
       await logOut.click();
       await page.getByRole('heading', { name: 'Log in to Tollgate' }).waitFor();
@@ -170,7 +170,7 @@ export const logins = [
       const { id } = await (await fetch(`${url}/v1/me`, { headers: { 'x-gateway-api-key': key } })).json();
       await fetch(`${url}/v1/api-keys/${id}`, { method: 'DELETE', headers });
       await page.getByRole('link', { name: 'Settings' }).click();
-      await page.getByRole('alert').getByText('Your session has ended. Log in again.').waitFor({ timeout: 30_000 });
+      await page.getByRole('alert').getByText('Your session has ended. Log in again.').waitFor();
     },
   },
 ];

@@ -24,7 +24,7 @@ export const outages = [
       await watching.getByRole('link', { name: 'Crowded' }).waitFor();
       const isAway = watching.getByRole('status').getByText('The gateway does not answer.');
       await restart(async () => {
-        await isAway.waitFor({ timeout: 15_000 });
+        await isAway.waitFor();
         await watching.getByRole('link', { name: 'Crowded' }).waitFor();
         await typing.getByRole('button', { name: 'Create key' }).click();
         await typing.getByRole('alert').getByText('The gateway does not answer.').waitFor();
@@ -41,7 +41,7 @@ export const outages = [
           ],
         ]);
       });
-      await isAway.waitFor({ state: 'detached', timeout: 20_000 });
+      await isAway.waitFor({ state: 'detached' });
       assert.equal(await typing.getByLabel('Name', { exact: true }).inputValue(), 'typed before');
       await typing.getByRole('button', { name: 'Create key' }).click();
       await typing.getByText('Copy the key now').waitFor();

@@ -8,15 +8,17 @@ import { fillViews, openView, VIEWS } from './views.mjs';
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const WIDTHS = [360, 1_024, 1_920];
 const OF_COLOURS = ['color-contrast', 'link-in-text-block'];
+/** A chart follows the window a moment later. */
+const FIT_MS = 20_000;
 const { PICTURES } = process.env;
 
 /** Every page and dialog, in both themes and at three widths. What only colours can break is looked for in the second theme. */
 export const pages = ['light', 'dark'].map((theme) => ({
   title: `Every page and dialog is accessible, fits its window and breaks no rule of its policy, in the ${theme} theme`,
   run: async (context) => {
-    const { browser, page: address, adminKey } = context;
+    const { newTabs, page: address, adminKey } = context;
     if (theme === 'light') await fillViews(context);
-    const tabs = await browser.newContext({ colorScheme: theme });
+    const tabs = await newTabs({ colorScheme: theme });
     const page = await logIn(tabs, address, adminKey);
     const complaints = [];
     page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
@@ -31,8 +33,7 @@ export const pages = ['light', 'dark'].map((theme) => ({
       previous = view;
       for (const width of widths) {
         await page.setViewportSize({ width, height: 900 });
-        // A chart follows the window a moment later.
-        const fits = page.waitForFunction(fitsWindow, undefined, { timeout: 5_000 });
+        const fits = page.waitForFunction(fitsWindow, undefined, { timeout: FIT_MS });
         await fits.catch(() => wrong.push(`${name} is wider than ${width} px`));
         if (PICTURES === undefined) continue;
         mkdirSync(PICTURES, { recursive: true });

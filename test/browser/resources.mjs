@@ -35,7 +35,7 @@ export const resources = [
   },
   {
     title: 'A workspace keeps what its calls say once its form says so, and only callers with the scope see it',
-    run: async ({ tabs, browser, page: address, adminKey, ask, call, keyWith, providerUrl }) => {
+    run: async ({ tabs, newTabs, page: address, adminKey, ask, call, keyWith, providerUrl }) => {
       await ask('/v1/workspaces', { name: 'Debugging', slug: 'debugging' });
       const config = { base_url: providerUrl };
       await ask('/v1/virtual-keys', { name: 'Debugged', slug: 'debugged', provider: 'openai-compatible', config });
@@ -65,7 +65,7 @@ export const resources = [
       await dialog.getByLabel('Sent', { exact: true }).getByText('Why is the sky blue?').waitFor();
       await dialog.getByLabel('Answered', { exact: true }).getByText('chat.completion').waitFor();
 
-      const others = await browser.newContext();
+      const others = await newTabs();
       const other = await details(await logIn(others, address, await keyWith(['logs.list'])));
       await other.getByText('Trace').waitFor();
       assert.equal(await other.getByRole('button', { name: 'Show what was sent' }).count(), 0);
@@ -74,9 +74,9 @@ export const resources = [
   },
   {
     title: 'Members are shown beside the groups that give roles, and an administrator logs one out',
-    run: async ({ tabs, browser, page: address, adminKey, nextUser }) => {
+    run: async ({ tabs, newTabs, page: address, adminKey, nextUser }) => {
       nextUser({ sub: 'olga', groups: ['owners'] });
-      const other = await browser.newContext();
+      const other = await newTabs();
       const person = await other.newPage();
       await person.goto(address);
       await person.getByRole('link', { name: 'Log in with your organisation' }).click();
@@ -154,10 +154,10 @@ export const resources = [
       await fetch(`${url}/v1/workspaces/${id}`, { method: 'DELETE', headers: { 'x-gateway-api-key': adminKey } });
       const save = dialog.getByRole('button', { name: 'Save and test' });
       await save.click();
-      await dialog.getByRole('alert').waitFor({ timeout: 5_000 });
-      await dialog.getByLabel(`unknown workspace ${id}`).click({ timeout: 5_000 });
+      await dialog.getByRole('alert').waitFor();
+      await dialog.getByLabel(`unknown workspace ${id}`).click();
       await save.click();
-      await dialog.getByRole('button', { name: 'Done' }).waitFor({ timeout: 20_000 });
+      await dialog.getByRole('button', { name: 'Done' }).waitFor();
       assert.equal((await ask('/v1/secret-references/for-no-one')).allowed_workspaces.length, 1);
     },
   },
@@ -165,7 +165,7 @@ export const resources = [
     title: 'The settings say which version runs',
     run: async ({ tabs, page: address, adminKey }) => {
       const page = await logIn(tabs, `${address}/settings`, adminKey);
-      await page.getByText(/^Tollgate \d+\.\d+\.\d+/).waitFor({ timeout: 5_000 });
+      await page.getByText(/^Tollgate \d+\.\d+\.\d+/).waitFor();
     },
   },
   {

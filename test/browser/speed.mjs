@@ -7,7 +7,7 @@ const FIRST_PAGE_MS = 1_500;
 const FIRST_PAGE_BYTES = 350_000;
 const WHEEL_TURNS = 15;
 /** Other programs run beside the browser: the best of these counts. */
-const TRIES = 5;
+const TRIES = 10;
 
 /** They run last. The case of the restart has filled the lists. */
 export const longLists = [
@@ -56,12 +56,12 @@ export const longLists = [
 export const firstPage = [
   {
     title: `The first page can be used within ${FIRST_PAGE_MS} ms, with an empty cache`,
-    run: async ({ tabs, browser, page: address, adminKey }) => {
+    run: async ({ tabs, newTabs, page: address, adminKey }) => {
       await logIn(tabs, address, adminKey);
       const storageState = await tabs.storageState();
       const times = [];
       while (times.length < TRIES && !times.some((time) => time < FIRST_PAGE_MS)) {
-        const fresh = await browser.newContext({ storageState });
+        const fresh = await newTabs({ storageState });
         const page = await fresh.newPage();
         await page.addInitScript(noteFirstPage);
         await page.goto(address, { waitUntil: 'commit' });

@@ -7,7 +7,7 @@ export const spoken = [
     title: 'Screen readers hear which page is shown, and what came of a form and of a deletion',
     run: async ({ tabs, page: address, adminKey }) => {
       const page = await logIn(tabs, `${address}/settings?view=workspaces`, adminKey);
-      const says = (words) => page.locator('main > [role=status]').getByText(words).waitFor({ timeout: 5_000 });
+      const says = (words) => page.locator('main > [role=status]').getByText(words).waitFor();
       await page.getByRole('button', { name: 'New workspace' }).click();
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('Name', { exact: true }).fill('Heard');
@@ -22,7 +22,7 @@ export const spoken = [
       await page.getByRole('heading', { level: 1, name: 'Not found' }).waitFor();
       await page.goto(`${address}/mcp/no-such-server`);
       await page.getByRole('alert').getByText('The resource does not exist.').waitFor();
-      await page.getByRole('heading', { level: 1, name: 'MCP server', exact: true }).waitFor({ timeout: 5_000 });
+      await page.getByRole('heading', { level: 1, name: 'MCP server', exact: true }).waitFor();
     },
   },
   {
@@ -30,7 +30,7 @@ export const spoken = [
     run: async ({ tabs, page: address, adminKey, keyWith }) => {
       await keyWith(['usage.read'], 'one to be found');
       const page = await logIn(tabs, `${address}/keys`, adminKey);
-      const says = (words) => page.locator('main [role=status]').getByText(words).waitFor({ timeout: 5_000 });
+      const says = (words) => page.locator('main [role=status]').getByText(words).waitFor();
       await says(/^API keys: \d+ rows/);
       await page.getByRole('searchbox').fill('one to be found');
       await says('API keys: 1 row.');
@@ -40,14 +40,14 @@ export const spoken = [
   },
   {
     title: 'Screen readers hear why a log-in failed, and which session a button ends',
-    run: async ({ tabs, browser, page: address, keyWith }) => {
+    run: async ({ tabs, newTabs, page: address, keyWith }) => {
       const key = await keyWith(['usage.read'], 'heard');
       const page = await tabs.newPage();
       await page.goto(address);
       await page.getByLabel('API key').fill('tg_wrong');
       await page.getByLabel('API key').press('Enter');
       await page.getByRole('alert').getByText('The gateway API key is missing or not valid.').waitFor();
-      const elsewhere = await browser.newContext();
+      const elsewhere = await newTabs();
       await logIn(elsewhere, address, key);
       await elsewhere.close();
       const own = await logIn(tabs, `${address}/settings`, key);

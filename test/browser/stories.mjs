@@ -55,12 +55,12 @@ export const stories = [
       let last;
       for (let calls = 0; calls < 20 && last !== 412; calls += 1) last = (await call(key, { model: 'gpt-x' })).status;
       assert.equal(last, 412);
-      await row.getByText('refused a call').waitFor({ timeout: 15_000 });
+      await row.getByText('refused a call').waitFor();
 
       await page.getByRole('link', { name: 'Tokens of each key' }).click();
       await page.getByRole('button', { name: /^Reset API key/ }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Reset' }).click();
-      await page.getByRole('cell', { name: 'open', exact: true }).waitFor({ timeout: 15_000 });
+      await page.getByRole('cell', { name: 'open', exact: true }).waitFor();
       const after = await call(key, { model: 'gpt-x' });
       assert.equal(after.status, 200, await after.text());
 
@@ -127,7 +127,7 @@ export const stories = [
       await other.getByText('this one').waitFor();
       await one.getByRole('button', { name: 'Log out' }).click();
       await one.getByRole('heading', { name: 'Log in to Tollgate' }).waitFor();
-      await other.getByRole('heading', { name: 'Log in to Tollgate' }).waitFor({ timeout: 5_000 });
+      await other.getByRole('heading', { name: 'Log in to Tollgate' }).waitFor();
     },
   },
 ];

@@ -60,8 +60,8 @@ export const tools = [
       assert.equal(await failed.count(), 0);
       await page.getByLabel('Status').selectOption('Failed');
       await failed.first().getByRole('button', { name: /^Show/ }).click();
-      await form.getByText('delete_issue', { exact: true }).waitFor({ timeout: 5_000 });
-      await form.getByText('tool failed', { exact: true }).waitFor({ timeout: 5_000 });
+      await form.getByText('delete_issue', { exact: true }).waitFor();
+      await form.getByText('tool failed', { exact: true }).waitFor();
     },
   },
   {
@@ -109,7 +109,7 @@ export const tools = [
       ]) {
         await sent.fill(text);
         await page.getByRole('button', { name: 'Preview' }).click();
-        await page.getByText(problem).waitFor({ timeout: 5_000 });
+        await page.getByText(problem).waitFor();
         assert.equal(await sent.inputValue(), text);
       }
     },
