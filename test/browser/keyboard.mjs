@@ -52,6 +52,22 @@ export const keyboard = [
     },
   },
   {
+    title: 'The focus stays where someone puts it while a dialog closes',
+    run: async ({ tabs, page: address, adminKey }) => {
+      const page = await logIn(tabs, `${address}/keys`, adminKey);
+      await page.getByRole('button', { name: 'New key' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.waitFor();
+      await page.evaluate(() => {
+        document.querySelector('dialog [aria-label=Close]').click();
+        document.querySelector('input[type=search]').focus();
+      });
+      await dialog.waitFor({ state: 'detached' });
+      await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn, 100))));
+      assert.ok(await page.getByRole('searchbox').evaluate((element) => element === document.activeElement));
+    },
+  },
+  {
     title:
       'What a button of a form adds or brings about stays in sight in a small window, and what a tool says is read out',
     run: async ({ tabs, page: address, adminKey, ask, toolsUrl }) => {

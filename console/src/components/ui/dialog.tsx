@@ -19,9 +19,9 @@ export function Dialog({ title, onClose, children }: DialogProps) {
     const opener = document.activeElement;
     ref.current?.showModal();
     ref.current?.querySelector<HTMLElement>(FIRST_FIELD)?.focus();
-    // Without a call of close(), the browser does not give the focus back.
+    // Without a call of close(), the browser does not give the focus back. After one, it may be elsewhere by now.
     return () => {
-      if (opener instanceof HTMLElement) opener.focus();
+      if (opener instanceof HTMLElement && document.activeElement === document.body) opener.focus();
     };
   }, []);
   return (
