@@ -173,4 +173,50 @@ export const logins = [
       await page.getByRole('alert').getByText('Your session has ended. Log in again.').waitFor();
     },
   },
+  {
+    title: 'The log-in page does not move under a click, neither while it loads nor after a refusal',
+    run: async ({ tabs, page: address }) => {
+      const page = await tabs.newPage();
+      let reads = 0;
+      await page.route('**/v1/login', async (route) => {
+        reads += 1;
+        // Another read has no answer.
+        if (reads > 1) return;
+        await new Promise((passed) => setTimeout(passed, 1_000));
+        await route.continue();
+      });
+      await page.goto(address);
+      const button = page.getByRole('button', { name: 'Log in', exact: true });
+      const link = page.getByRole('link', { name: 'Log in with your organisation' });
+      await button.waitFor();
+      const place = await button.boundingBox();
+      await link.waitFor();
+      assert.deepEqual(await button.boundingBox(), place);
+      await page.getByLabel('API key').fill('tg_wrong');
+      const login = page.waitForResponse(/\/v1\/sessions\/current$/);
+      await button.click();
+      await page.getByRole('alert').getByText('The gateway API key is missing or not valid.').waitFor();
+      await login;
+      await page.getByLabel('API key').press('End');
+      await page.getByLabel('API key').pressSequentially('er');
+      assert.ok(await link.isVisible());
+      assert.equal(await page.getByLabel('API key').inputValue(), 'tg_wronger');
+    },
+  },
+  {
+    title: 'A log-in whose rights cannot be read says so, and keeps the key for another try',
+    run: async ({ tabs, page: address, adminKey }) => {
+      const page = await tabs.newPage();
+      await page.goto(address);
+      await page.getByLabel('API key').fill(adminKey);
+      const error = { message: 'Too many requests.', type: 'rate_limit_error', code: 'rate_limited', param: null };
+      await page.route('**/v1/me', (route) => route.fulfill({ status: 429, json: { error } }));
+      const button = page.getByRole('button', { name: 'Log in', exact: true });
+      await button.click();
+      await page.getByRole('alert').getByText('Too many requests.').waitFor();
+      await page.unroute('**/v1/me');
+      await button.click();
+      await page.getByRole('navigation', { name: 'Pages of the console' }).waitFor();
+    },
+  },
 ];

@@ -103,8 +103,9 @@ export const loginQuery = queryOptions({
         if (queries.getQueryData<LoggedIn | null>(queryKey)) {
           hasEnded = true;
           LOGINS.postMessage(null);
+          // Without a login before, all that is there is what the log-in page shows.
+          forgetData(queries);
         }
-        forgetData(queries);
         return null;
       }
       throw error;

@@ -1,8 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState, type FormEvent } from 'react';
 import { retrieveLoginOptionsOptions } from '../api/@tanstack/react-query.gen';
+import { Loading } from '../components/states';
 import { Button, buttonLook } from '../components/ui/button';
 import { Field, Input } from '../components/ui/field';
+import { useOnce } from '../lib/once';
 import { addressOfLogin, hasSessionEnded, logIn, loginQuery } from '../lib/session';
 
 /** Where the gateway puts why a log-in at the identity provider failed. */
@@ -28,16 +30,19 @@ export function LoginPage() {
   }, []);
   const login = useMutation({
     mutationKey: ['login'],
-    mutationFn: () => logIn(apiKey.trim()),
-    onSuccess: async () => {
-      setApiKey('');
-      await queries.invalidateQueries({ queryKey: loginQuery.queryKey });
+    mutationFn: async () => {
+      await logIn(apiKey.trim());
+      await queries.invalidateQueries({ queryKey: loginQuery.queryKey }, { throwOnError: true });
     },
+    onSuccess: () => setApiKey(''),
   });
+  const once = useOnce(login);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    login.mutate();
+    void once(() => login.mutate());
   };
+  // What comes later would move the button from under a click.
+  if (options.isPending) return <Loading />;
   return (
     <main className="grid min-h-screen place-items-center p-4">
       <form onSubmit={submit} className="w-full max-w-md space-y-4 rounded-lg border border-line bg-surface p-6">
