@@ -35,6 +35,27 @@ export const lists = [
     },
   },
   {
+    title: 'A search box keeps what is typed while its list follows',
+    run: async ({ tabs, page: address, adminKey }) => {
+      const page = await logIn(tabs, `${address}/keys`, adminKey);
+      const box = page.getByRole('searchbox');
+      await box.pressSequentially('one ');
+      await page.waitForURL(/search=one$/);
+      await box.pressSequentially('two');
+      await page.waitForURL(/search=one\+two$/);
+      assert.equal(await box.inputValue(), 'one two');
+      await page.goto(`${address}/keys`);
+      await box.waitFor();
+      await page.evaluate(typeAtNextSearch, ' more');
+      await box.pressSequentially('and');
+      await page.waitForURL(/search=and\+more$/);
+      assert.equal(await box.inputValue(), 'and more');
+      await page.getByRole('link', { name: 'API keys' }).click();
+      await page.waitForURL(/keys$/);
+      await page.waitForFunction(() => document.querySelector('input[type=search]').value === '');
+    },
+  },
+  {
     title: 'The button "Back" shows the page before, and a page without rows gives way to the last one',
     run: async ({ tabs, url, page: address, adminKey, ask, keyWith }) => {
       for (let at = 0; at < 51; at += 1) await keyWith(['usage.read'], `turned ${at}`);
@@ -195,6 +216,19 @@ export const lists = [
     },
   },
 ];
+
+/** In the page: types into its search box in the moment in which the address gets what stands there. */
+function typeAtNextSearch(text) {
+  const field = document.querySelector('input[type=search]');
+  const property = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value');
+  const replace = window.history.replaceState.bind(window.history);
+  window.history.replaceState = (...given) => {
+    window.history.replaceState = replace;
+    replace(...given);
+    property.set.call(field, field.value + text);
+    field.dispatchEvent(new Event('input', { bubbles: true }));
+  };
+}
 
 const reference = (name) => ({
   name,

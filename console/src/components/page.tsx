@@ -1,4 +1,4 @@
-import { useEffect, useState, type ReactNode } from 'react';
+import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { announce } from '../lib/announce';
 import { Input } from './ui/field';
 
@@ -43,10 +43,21 @@ interface SearchBoxProps {
 /** Searches when the typing pauses, so that the address and the list do not follow every letter. */
 export function SearchBox({ label = 'Search', value, onSearch }: SearchBoxProps) {
   const [text, setText] = useState(value);
-  useEffect(() => setText(value), [value]);
+  /** What was searched here and is not in `value` yet. It comes back later than more is typed. */
+  const asked = useRef<string[]>([]);
   useEffect(() => {
-    if (text === value) return;
-    const timer = setTimeout(() => onSearch(text), PAUSE_MS);
+    const at = asked.current.lastIndexOf(value);
+    asked.current.splice(0, at === -1 ? Infinity : at + 1);
+    // Another search, by a link or the button "Back".
+    if (at === -1) setText(value);
+  }, [value]);
+  useEffect(() => {
+    const next = text.trim();
+    if (next === value) return;
+    const timer = setTimeout(() => {
+      asked.current.push(next);
+      onSearch(next);
+    }, PAUSE_MS);
     return () => clearTimeout(timer);
   }, [text, value, onSearch]);
   return (
