@@ -59,6 +59,16 @@ export const filters = [
     },
   },
   {
+    title: 'Both days of a time are kept when the second one is chosen before the page has the first',
+    run: async ({ tabs, page: address, adminKey }) => {
+      const page = await logIn(tabs, `${address}/calls?time=days`, adminKey);
+      await page.getByLabel('From day').waitFor();
+      await page.evaluate(chooseAtOnce, { 'To day (UTC)': '2026-03-02', 'From day (UTC)': '2026-03-01' });
+      await page.waitForURL(/from=2026-03-01/);
+      await page.waitForURL(/to=2026-03-02/);
+    },
+  },
+  {
     title: 'Virtual keys, model routes and API keys are filtered by the address, and so is their CSV',
     run: async ({ tabs, page: address, adminKey, ask, providerUrl }) => {
       const config = { base_url: providerUrl };
@@ -163,6 +173,16 @@ export const filters = [
     },
   },
 ];
+
+/** In the page: gives values to fields by their labels, without a pause. */
+function chooseAtOnce(values) {
+  const property = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value');
+  for (const [label, value] of Object.entries(values)) {
+    const field = document.querySelector(`[aria-label="${label}"]`);
+    property.set.call(field, value);
+    field.dispatchEvent(new Event('input', { bubbles: true }));
+  }
+}
 
 /** In the page: whether its table has so many rows, beside that of the titles. */
 function rowsAre(count) {

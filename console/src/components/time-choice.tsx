@@ -31,8 +31,8 @@ export function TimeChoice({ list }: { readonly list: ReturnType<typeof useListS
       />
       {time === 'days' && (
         <>
-          <Day label="From day (UTC)" value={from} onChoose={(next) => onTime({ time, from: next, to })} />
-          <Day label="To day (UTC)" value={to} onChoose={(next) => onTime({ time, from, to: next })} />
+          <Day label="From day (UTC)" value={from} onChoose={(next) => onTime({ from: next })} />
+          <Day label="To day (UTC)" value={to} onChoose={(next) => onTime({ to: next })} />
         </>
       )}
     </>

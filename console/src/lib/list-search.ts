@@ -25,7 +25,8 @@ export const listSearch = z.object({
   page: z.number().int().min(0).max(1_000_000).optional().catch(undefined),
 });
 export type ListSearch = z.infer<typeof listSearch>;
-export type Times = Pick<ListSearch, 'time' | 'from' | 'to'>;
+const TIMES = listSearch.pick({ time: true, from: true, to: true });
+export type Times = z.infer<typeof TIMES>;
 
 /** The search of this list, and how to change it. A change of the search begins at the first page. */
 export function useListSearch() {
@@ -59,9 +60,9 @@ export function useListSearch() {
     onProvider: (next: string) => change({ provider: orNone(next), page: undefined }),
     onWorkspace: (next: string) => change({ workspace: orNone(next), page: undefined }),
     onKind: (next: string) => change({ kind: orNone(next), page: undefined }),
-    /** A value that is not a time is ignored. */
-    onTime: (times: Readonly<Record<keyof Times, string>>) =>
-      change({ ...listSearch.pick({ time: true, from: true, to: true }).parse(times), page: undefined }),
+    /** What is not given stays. A value that is not a time is ignored. */
+    onTime: (times: Readonly<Partial<Record<keyof Times, string>>>) =>
+      change({ ...TIMES.parse(times), page: undefined }),
     onAfter: useCallback((next: string | undefined) => change({ after: next }, false), [change]),
     onPage: useCallback(
       (next: number, replace = false) => change({ page: next === 0 ? undefined : next }, replace),
