@@ -97,6 +97,36 @@ export const tools = [
     },
   },
   {
+    title: 'Switches that are set while an earlier change is on its way show what was chosen, and it comes in order',
+    run: async ({ tabs, page: address, adminKey, ask, toolsUrl }) => {
+      await ask('/v1/mcp-servers', { name: 'Switched', slug: 'switched', url: toolsUrl });
+      await ask('/v1/mcp-servers/switched/test', {});
+      const page = await logIn(tabs, `${address}/mcp/switched`, adminKey);
+      const sent = [];
+      const held = [];
+      await page.route(/\/v1\/mcp-servers\/[^/]+\/tools$/, (route) => {
+        sent.push(route.request().postDataJSON().tools[0]);
+        if (sent.length > 1) return route.continue();
+        held.push(route);
+        return undefined;
+      });
+      const [first, second] = ['create_issue', 'find_issues'].map((name) => page.getByLabel(`Enable ${name}`));
+      await first.click();
+      await second.click();
+      await page.waitForTimeout(1_000);
+      assert.deepEqual([await first.isChecked(), await second.isChecked()], [false, false]);
+      assert.equal(sent.length, 1);
+      await first.click();
+      await held[0].continue();
+      await page.waitForResponse(() => sent.length === 3);
+      await page.getByLabel('Enable find_issues', { checked: false }).waitFor();
+      assert.deepEqual([await first.isChecked(), await second.isChecked()], [true, false]);
+      const { data } = await ask('/v1/mcp-servers/switched/tools');
+      const states = data.map(({ name, enabled }) => [name, enabled]);
+      assert.deepEqual(Object.fromEntries(states), { create_issue: true, delete_issue: true, find_issues: false });
+    },
+  },
+  {
     title: 'The preview of headers says what is wrong with a line, and a wrong key in it leaves the page as it is',
     run: async ({ tabs, page: address, adminKey, ask, toolsUrl }) => {
       await ask('/v1/mcp-servers', { name: 'Previewed', slug: 'previewed', url: toolsUrl });

@@ -27,11 +27,17 @@ export function McpTools({ serverId }: { readonly serverId: string }) {
     query: { current_page: page, page_size: PAGE_SIZE, ...searched },
   });
   const tools = useQuery({ ...options, placeholderData: (previous) => previous });
+  // What is on its way shows as it will be, however many switches that are.
+  const [pending, setPending] = useState<readonly Switch[]>([]);
   const change = useMutation({
-    mutationFn: ({ name, enabled }: Pick<McpServerTool, 'name' | 'enabled'>) =>
+    // One after the other: the last one counts.
+    scope: { id: `tools of ${serverId}` },
+    onMutate: (one: Switch) => setPending((before) => [...before, one]),
+    mutationFn: ({ name, enabled }) =>
       updateMcpServerTools({ path: { ref: serverId }, body: { tools: [{ name, enabled }] }, throwOnError: true }),
     // Pending until the list has it, so that the switch does not go back and forth.
     onSuccess: () => queries.invalidateQueries({ queryKey: options.queryKey }),
+    onSettled: (_data, _error, one) => setPending((before) => before.filter((each) => each !== one)),
   });
   const read = useMutation({
     meta: { done: 'The tools were read from the server.' },
@@ -61,7 +67,7 @@ export function McpTools({ serverId }: { readonly serverId: string }) {
         caption="Tools"
         columns={columnsOf({
           toggle: may('mcp_servers.update') ? toggle : undefined,
-          changed: change.isPending ? change.variables : undefined,
+          pending,
           call: may('mcp.invoke') ? setCalled : undefined,
         })}
         query={tools}
@@ -80,15 +86,18 @@ export function McpTools({ serverId }: { readonly serverId: string }) {
   );
 }
 
+type Switch = Pick<McpServerTool, 'name' | 'enabled'>;
+
 interface Acts {
   readonly toggle: ((tool: McpServerTool, enabled: boolean) => void) | undefined;
-  /** What is being changed shows as it will be. */
-  readonly changed: Pick<McpServerTool, 'name' | 'enabled'> | undefined;
+  /** Changes that the list does not have yet. */
+  readonly pending: readonly Switch[];
   readonly call: ((tool: McpServerTool) => void) | undefined;
 }
 
-function columnsOf({ toggle, changed, call }: Acts): readonly Column<McpServerTool>[] {
-  const isEnabled = (tool: McpServerTool): boolean => (changed?.name === tool.name ? changed.enabled : tool.enabled);
+function columnsOf({ toggle, pending, call }: Acts): readonly Column<McpServerTool>[] {
+  const isEnabled = (tool: McpServerTool): boolean =>
+    (pending.findLast(({ name }) => name === tool.name) ?? tool).enabled;
   return [
     {
       title: 'Tool',
