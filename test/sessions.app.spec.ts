@@ -138,6 +138,26 @@ describe('a session', () => {
     expect(refusalOf(await orphan.plain.get('/v1/me'))).toEqual(KEY_INVALID);
   });
 
+  it('shows the end of its key or of its rotated secret, where that is earlier', async () => {
+    const now = Math.floor(gateway.clock.now().getTime() / 1_000);
+    const { client: key, id } = await owner.client.createKey({ scopes: ['usage.read'], expires_at: now + 3_600 });
+    expect(jsonOf(await key.post('/v1/sessions'))).toMatchObject({ expires_at: now + 3_600 });
+    const browser = await logIn(key);
+    const endsAt = async (): Promise<unknown[]> => {
+      const own = [await browser.plain.read('/v1/sessions/current'), ...(await key.list('/v1/sessions'))];
+      return [...new Set(own.map(({ expires_at: end }) => end))];
+    };
+    expect(await endsAt()).toEqual([now + 3_600]);
+    expect((await owner.client.patch(`/v1/api-keys/${id}`, { expires_at: now + 7_200 })).status).toBe(200);
+    expect(await endsAt()).toEqual([now + 7_200]);
+    const rotated = await owner.client.post(`/v1/api-keys/${id}/rotate`, { transition_seconds: 1_800 });
+    const [end] = await endsAt();
+    expect([end, Number(end) - now < 1_900]).toEqual([expect.any(Number), true]);
+    gateway.clock.advance(HOUR_MS);
+    const fresh = new GatewayClient(gateway.url, { 'x-gateway-api-key': readString(jsonOf(rotated)['key'], 'key') });
+    expect(await fresh.list('/v1/sessions')).toEqual([]);
+  });
+
   it('is seen and ended by sessions of the same key only', async () => {
     const mine = await owner.client.createKey({ scopes: ['usage.read'] });
     const others = await owner.client.createKey({ scopes: ['usage.read'] });

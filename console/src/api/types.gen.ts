@@ -1765,7 +1765,7 @@ export type Session = {
      */
     created_at: number;
     /**
-     * Unix seconds.
+     * Unix seconds. A session ends with its API key, or with the secret of it that was rotated, if that is earlier.
      */
     expires_at: number;
 };
@@ -1798,7 +1798,7 @@ export type OpenSession = {
      */
     created_at: number;
     /**
-     * Unix seconds.
+     * Unix seconds. A session ends with its API key, or with the secret of it that was rotated, if that is earlier.
      */
     expires_at: number;
 };

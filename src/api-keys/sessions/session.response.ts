@@ -12,7 +12,7 @@ export class SessionResponse {
   readonly user_agent: string | null;
   /** Unix seconds. */
   readonly created_at: number;
-  /** Unix seconds. */
+  /** Unix seconds. A session ends with its API key, or with the secret of it that was rotated, if that is earlier. */
   readonly expires_at: number;
 }
 
@@ -64,6 +64,11 @@ function factsOf(session: Session, isCurrent: boolean) {
     client_address: session.clientAddress,
     user_agent: session.userAgent,
     created_at: toUnixSeconds(session.createdAt),
-    expires_at: toUnixSeconds(session.expiresAt),
+    expires_at: toUnixSeconds(endOf(session)),
   } as const;
+}
+
+function endOf({ expiresAt, secret }: Session): Date {
+  const ends = [expiresAt, secret?.validUntil, secret?.apiKey?.expiresAt].flatMap((end) => end?.getTime() ?? []);
+  return new Date(Math.min(...ends));
 }

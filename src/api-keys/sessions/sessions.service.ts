@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import type { Request } from 'express';
-import { type FindOptionsWhere, In, MoreThan, type Repository } from 'typeorm';
+import { type FindOptionsWhere, In, IsNull, MoreThan, Or, type Repository } from 'typeorm';
 import { GatewayError, invalidField } from '../../common/errors/gateway.error.js';
 import { Clock } from '../../common/time/clock.js';
 import { isUuid } from '../../common/uuid.js';
@@ -39,6 +39,8 @@ type Owner = Pick<
 >;
 type OwnerWhere = FindOptionsWhere<Session>;
 
+/** For the end of a session: it is that of its key, if that is earlier. */
+const WITH_KEY = { secret: { apiKey: true } } as const;
 const NO_KEY = { apiKeyId: null, secretId: null } as const;
 const NO_PERSON = { workspaceId: null, issuer: null, subject: null, person: null } as const;
 
@@ -73,7 +75,9 @@ export class SessionsService {
     const secretId = credentials.kind === 'api_key' ? publicIdOf(credentials.key) : undefined;
     if (secretId === undefined) throw keyInvalid('missing', 'A session begins with an API key or a token.');
     const { organisationId: ownId, id: apiKeyId } = caller.principal;
-    return this.begin(request, { ...NO_PERSON, organisationId: ownId, apiKeyId, secretId }, this.whereOf(caller));
+    const owner = { ...NO_PERSON, organisationId: ownId, apiKeyId, secretId };
+    const opened = await this.begin(request, owner, this.whereOf(caller));
+    return { ...opened, session: await this.get(caller, opened.session.id) };
   }
 
   /** For a person who logged in at the identity provider. Of too many sessions, the oldest ends. */
@@ -99,6 +103,7 @@ export class SessionsService {
   async list(caller: Caller): Promise<Session[]> {
     return this.sessions.find({
       where: this.lasting(this.whereOf(caller)),
+      relations: WITH_KEY,
       order: { createdAt: 'DESC', id: 'DESC' },
       take: MAX_SESSIONS,
     });
@@ -107,7 +112,7 @@ export class SessionsService {
   /** @throws GatewayError `not_found` for unknown sessions and for those of others */
   async get(caller: Caller, id: string): Promise<Session> {
     const where = this.lasting(this.whereOf(caller));
-    const session = isUuid(id) ? await this.sessions.findOneBy({ ...where, id }) : null;
+    const session = isUuid(id) ? await this.sessions.findOne({ where: { ...where, id }, relations: WITH_KEY }) : null;
     if (session === null) throw new GatewayError('not_found');
     return session;
   }
@@ -178,6 +183,9 @@ export class SessionsService {
   }
 
   private lasting(where: OwnerWhere): OwnerWhere {
-    return { ...where, expiresAt: MoreThan(this.clock.now()) };
+    const later = MoreThan(this.clock.now());
+    // Sessions of people have no secret.
+    const secret = where.apiKeyId === undefined ? {} : { secret: { validUntil: Or(IsNull(), later) } };
+    return { ...where, ...secret, expiresAt: later };
   }
 }
