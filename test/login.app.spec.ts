@@ -179,6 +179,13 @@ describe('a log-in at the identity provider', () => {
     expect(gateway.log()).toContain('"event":"login_failed","reason":"no_role"');
   });
 
+  it('shows why at the page that was asked for', async () => {
+    provider.nextUser({ sub: 'nil', groups: ['visitors'] });
+    const asked = encodeURIComponent('/console/limits?search=a%26b');
+    const refused = await new Browser().logIn(`?return_to=${asked}`);
+    expect(refused.headers.location).toBe('/console/limits?search=a%26b&login_error=no_role');
+  });
+
   it('refuses a place that the groups of the person do not give', async () => {
     provider.nextUser({ sub: 'mem', groups: ['team@search'] });
     const browser = new Browser();

@@ -142,6 +142,31 @@ export const logins = [
     },
   },
   {
+    title: 'The page that was asked for is shown after a log-in that failed and one that did not',
+    run: async ({ tabs, page: address, nextUser, adminKey }) => {
+      nextUser({ sub: 'nil', groups: ['visitors'] });
+      const page = await logInAtProvider(tabs, `${address}/calls?status=failed&search=a%26b`);
+      await page.getByRole('alert').getByText('None of your groups may use this gateway.').waitFor();
+      assert.equal(page.url(), `${address}/calls?status=failed&search=a%26b`);
+      nextUser({ sub: 'aud', groups: ['owners'] });
+      // The identity provider remembers who logged in.
+      await tabs.clearCookies();
+      await page.getByRole('link', { name: 'Log in with your organisation' }).click();
+      await page.getByRole('heading', { name: 'Calls', exact: true }).waitFor();
+      assert.equal(await page.getByRole('searchbox').first().inputValue(), 'a&b');
+      assert.match(page.url(), /status=failed/);
+
+      await tabs.clearCookies();
+      nextUser({ sub: 'nil', groups: ['visitors'] });
+      await page.goto(`${address}/keys`);
+      await page.getByRole('link', { name: 'Log in with your organisation' }).click();
+      await page.getByRole('alert').getByText('None of your groups may use this gateway.').waitFor();
+      await page.getByLabel('API key').fill(adminKey);
+      await page.getByRole('button', { name: 'Log in', exact: true }).click();
+      await page.getByRole('heading', { name: 'API keys', exact: true }).waitFor();
+    },
+  },
+  {
     title: 'A log-out that fails says so, and the log-in page says why it is shown, once',
     run: async ({ tabs, page: address, url, adminKey, keyWith, nextUser }) => {
       nextUser({ sub: 'nil', groups: ['visitors'] });

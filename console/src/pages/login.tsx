@@ -26,7 +26,7 @@ export function LoginPage() {
   useEffect(() => {
     document.title = 'Log in · Tollgate';
     // Said once: it is not why a later log-in is needed.
-    if (window.location.search.includes(FAILURE)) window.history.replaceState(null, '', window.location.pathname);
+    if (window.location.search.includes(FAILURE)) window.history.replaceState(null, '', page);
   }, []);
   const login = useMutation({
     mutationKey: ['login'],
@@ -105,5 +105,10 @@ function whereFrom(): { readonly failure: string | undefined; readonly page: str
   const { pathname, search } = window.location;
   const failure = new URLSearchParams(search).get(FAILURE);
   if (failure === null) return { failure: hasSessionEnded() ? ENDED : undefined, page: pathname + search };
-  return { failure: FAILURES[failure] ?? FAILURES['refused'], page: pathname };
+  const rest = search
+    .slice(1)
+    .split('&')
+    .filter((part) => !part.startsWith(`${FAILURE}=`));
+  const page = rest.length === 0 ? pathname : `${pathname}?${rest.join('&')}`;
+  return { failure: FAILURES[failure] ?? FAILURES['refused'], page };
 }

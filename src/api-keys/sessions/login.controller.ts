@@ -40,8 +40,8 @@ export class LoginController {
   }
 
   /**
-   * Where the identity provider sends the browser back to. Begins a session and shows the console; after a failure the console
-   * shows why, by `login_error`: `expired`, `refused`, `no_role` or `unavailable`.
+   * Where the identity provider sends the browser back to. Begins a session and shows the page that was asked for; after a failure
+   * this page shows why, by `login_error`: `expired`, `refused`, `no_role` or `unavailable`.
    */
   @Get('oidc/callback')
   @ApiExcludeEndpoint()
@@ -50,7 +50,11 @@ export class LoginController {
     const result = await this.logins.finish(request, readLoginCookie(request));
     clearLoginCookie(response);
     response.set('cache-control', 'no-store');
-    if (typeof result === 'string') return response.redirect(SEE_OTHER, `${PAGE}?login_error=${result}`);
+    if ('failure' in result) {
+      const { failure, returnTo = PAGE } = result;
+      const separator = returnTo.includes('?') ? '&' : '?';
+      return response.redirect(SEE_OTHER, `${returnTo}${separator}login_error=${failure}`);
+    }
     const { token, maxAgeSeconds } = await this.sessions.openFor(request, result.grant);
     writeSessionCookie(response, token, maxAgeSeconds);
     response.redirect(SEE_OTHER, result.returnTo);

@@ -19,6 +19,12 @@ interface LoginResult {
   readonly returnTo: string;
 }
 
+interface FailedLogin {
+  readonly failure: LoginFailure;
+  /** Undefined where the page that was asked for is not known. */
+  readonly returnTo: string | undefined;
+}
+
 /** Logs people in at the administrators' identity provider. */
 @Injectable()
 export class LoginService {
@@ -48,18 +54,19 @@ export class LoginService {
   }
 
   /** @param token in the cookie of the browser that came back */
-  async finish(request: Request, token: string | undefined): Promise<LoginResult | LoginFailure> {
+  async finish(request: Request, token: string | undefined): Promise<LoginResult | FailedLogin> {
     if (!this.isOffered) throw new GatewayError('not_found');
     const { searchParams, search } = new URL(request.originalUrl, 'http://gateway.invalid');
     const state = searchParams.get('state') ?? '';
     const attempt = token === undefined ? undefined : await this.attempts.resume(token, state, this.clock.now());
-    if (attempt === undefined) return this.failed('expired');
+    if (attempt === undefined) return { failure: this.failed('expired'), returnTo: undefined };
+    const { returnTo } = attempt.wish;
     const claims = await this.claimsOf(search, attempt.secrets);
-    if (typeof claims === 'string') return claims;
+    if (typeof claims === 'string') return { failure: claims, returnTo };
     const grant = await this.grants.grantOf(claims, attempt.wish);
-    if (grant === undefined) return this.failed('no_role');
+    if (grant === undefined) return { failure: this.failed('no_role'), returnTo };
     this.logger.info({ event: 'login_succeeded', organisation_id: grant.organisationId });
-    return { grant, returnTo: attempt.wish.returnTo };
+    return { grant, returnTo };
   }
 
   private async claimsOf(search: string, secrets: LoginSecrets): Promise<JsonObject | LoginFailure> {
