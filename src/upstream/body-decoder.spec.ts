@@ -29,7 +29,7 @@ let client: UpstreamClient;
 const servers: Loopback[] = [];
 
 beforeAll(() => {
-  client = new UpstreamClient(loopbackPolicy(), { connectionsPerOrigin: 4, connectTimeoutMs: 1_000 });
+  client = new UpstreamClient(loopbackPolicy(), { connectionsPerOrigin: 4, connectTimeoutMs: 10_000 });
 });
 afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => server.close()));

@@ -17,7 +17,7 @@ let client: UpstreamClient;
 let provider: Loopback;
 
 beforeEach(async () => {
-  client = new UpstreamClient(loopbackPolicy(), { connectionsPerOrigin: 1, connectTimeoutMs: 500 });
+  client = new UpstreamClient(loopbackPolicy(), { connectionsPerOrigin: 1, connectTimeoutMs: 10_000 });
   provider = await startHttp((request, response) => {
     if (request.url === '/v1/silent') return;
     if (request.url === '/v1/broken') request.socket.destroy();

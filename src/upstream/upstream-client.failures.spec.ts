@@ -11,7 +11,7 @@ import { HostLookups } from './egress/host-lookups.js';
 import { UpstreamClient, type UpstreamClientOptions } from './upstream-client.js';
 import type { UpstreamCall } from './upstream.types.js';
 
-const OPTIONS: UpstreamClientOptions = { connectionsPerOrigin: 4, connectTimeoutMs: 2_000 };
+const OPTIONS: UpstreamClientOptions = { connectionsPerOrigin: 4, connectTimeoutMs: 10_000 };
 
 let client: UpstreamClient;
 const servers: Loopback[] = [];

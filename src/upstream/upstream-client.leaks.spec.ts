@@ -57,7 +57,7 @@ it('leaves no socket, timer or listener behind, however calls end', async () => 
 it('leaves no socket, timer or listener behind when calls are relayed', async () => {
   const opened = OpenedResources.watch();
 
-  const client = new UpstreamClient(loopbackPolicy(), { connectionsPerOrigin: 1, connectTimeoutMs: 500 });
+  const client = new UpstreamClient(loopbackPolicy(), { connectionsPerOrigin: 1, connectTimeoutMs: 10_000 });
   const server = await startHttp((request, response) => {
     if (request.url === '/echo') request.pipe(response);
     if (request.url === '/early') response.writeHead(413).end('too large');
@@ -89,7 +89,7 @@ it('leaves no socket, timer or listener behind when calls are relayed', async ()
 
 it('uses few connections and no timers for many consecutive relayed calls', async () => {
   const opened = OpenedResources.watch();
-  const client = new UpstreamClient(loopbackPolicy(), { connectionsPerOrigin: 1, connectTimeoutMs: 500 });
+  const client = new UpstreamClient(loopbackPolicy(), { connectionsPerOrigin: 1, connectTimeoutMs: 10_000 });
   const server = await startHttp((request, response) => void request.pipe(response));
   for (let index = 0; index < 200; index += 1) {
     const sink = new Collector();

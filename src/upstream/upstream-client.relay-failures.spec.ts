@@ -38,7 +38,7 @@ function cut(server: Loopback): boolean {
 beforeEach(() => {
   client = new UpstreamClient(loopbackPolicy(), {
     connectionsPerOrigin: 4,
-    connectTimeoutMs: 2_000,
+    connectTimeoutMs: 10_000,
     relayPauseMs: PAUSE_MS,
   });
 });
@@ -86,7 +86,7 @@ describe('UpstreamClient.relay: the client leaves', () => {
     const narrow = new UpstreamClient(loopbackPolicy(), {
       connectionsPerOrigin: 1,
       relaysPerOrigin: 1,
-      connectTimeoutMs: 500,
+      connectTimeoutMs: 10_000,
     });
     const upstream = serve(await startHttp((_request, response) => response.write('x')));
     const [first, second] = [new FakeCaller(), new FakeCaller()];
@@ -268,7 +268,7 @@ describe('UpstreamClient.relay: silence', () => {
     const upstream = serve(await startHttp((request) => request.resume()));
     const impatient = new UpstreamClient(loopbackPolicy(), {
       connectionsPerOrigin: 4,
-      connectTimeoutMs: 2_000,
+      connectTimeoutMs: 10_000,
       uploadSilenceMs: 300,
     });
     const gateway = serve(await startRelaying(impatient, upstream.url('/'), { idleTimeoutMs: 60 }));

@@ -15,7 +15,7 @@ let server: Loopback;
 
 beforeEach(async () => {
   const policy = new EgressPolicy(['127.0.0.1/32'], () => Promise.resolve([{ address: '127.0.0.1', family: 4 }]));
-  client = new UpstreamClient(policy, { connectionsPerOrigin: 1, connectTimeoutMs: 2_000, ca: certificate.cert });
+  client = new UpstreamClient(policy, { connectionsPerOrigin: 1, connectTimeoutMs: 10_000, ca: certificate.cert });
   server = await startHttps(certificate, (request, response) => {
     if (request.url === '/echo') request.pipe(response.setHeader('connection', 'close'));
     if (request.url === '/early') response.writeHead(413, { connection: 'close' }).end('too large');

@@ -23,7 +23,7 @@ function serve<Server extends Loopback>(server: Server): Server {
 }
 
 beforeEach(() => {
-  client = new UpstreamClient(loopbackPolicy(), { connectionsPerOrigin: 1, connectTimeoutMs: 2_000 });
+  client = new UpstreamClient(loopbackPolicy(), { connectionsPerOrigin: 1, connectTimeoutMs: 10_000 });
 });
 
 afterEach(async () => {

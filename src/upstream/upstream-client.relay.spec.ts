@@ -7,7 +7,7 @@ import { Collector, Valve } from './__fixtures__/sinks.js';
 import { UpstreamClient, type UpstreamClientOptions } from './upstream-client.js';
 import type { UpstreamHead, UpstreamRequest, UpstreamStreamRequest } from './upstream.types.js';
 
-const OPTIONS: UpstreamClientOptions = { connectionsPerOrigin: 1, connectTimeoutMs: 2_000 };
+const OPTIONS: UpstreamClientOptions = { connectionsPerOrigin: 1, connectTimeoutMs: 10_000 };
 
 let client: UpstreamClient;
 const servers: Loopback[] = [];

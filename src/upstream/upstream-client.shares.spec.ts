@@ -15,7 +15,7 @@ let held: ServerResponse[];
 
 beforeEach(async () => {
   held = [];
-  client = new UpstreamClient(loopbackPolicy(), { connectionsPerOrigin: CONNECTIONS, connectTimeoutMs: 2_000 });
+  client = new UpstreamClient(loopbackPolicy(), { connectionsPerOrigin: CONNECTIONS, connectTimeoutMs: 10_000 });
   server = await startHttp((request, response) => {
     if (request.url === '/hangs') held.push(response);
     else response.end('ok');

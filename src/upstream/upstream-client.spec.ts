@@ -3,7 +3,7 @@ import { callTo, failureOf, loopbackPolicy, until } from './__fixtures__/calls.j
 import { startHttp, type Loopback } from './__fixtures__/loopback.js';
 import { UpstreamClient, type UpstreamClientOptions } from './upstream-client.js';
 
-const OPTIONS: UpstreamClientOptions = { connectionsPerOrigin: 4, connectTimeoutMs: 2_000 };
+const OPTIONS: UpstreamClientOptions = { connectionsPerOrigin: 4, connectTimeoutMs: 10_000 };
 
 let client: UpstreamClient;
 const servers: Loopback[] = [];

@@ -44,7 +44,7 @@ afterEach(async () => {
 });
 
 function clientFor(policy: EgressPolicy): UpstreamClient {
-  return new UpstreamClient(policy, { connectionsPerOrigin: 4, connectTimeoutMs: 1_000 });
+  return new UpstreamClient(policy, { connectionsPerOrigin: 4, connectTimeoutMs: 10_000 });
 }
 
 function sender(): WebhookSender {

@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 beforeEach(() => {
   network = guardedStreamFetch(new EgressPolicy(['127.0.0.1']), {
-    connectTimeoutMs: 1_000,
+    connectTimeoutMs: 10_000,
     maxResponseBytes: MAX_ANSWER_BYTES,
   });
 });

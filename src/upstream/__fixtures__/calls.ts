@@ -9,11 +9,11 @@ export function loopbackPolicy(): EgressPolicy {
   return new EgressPolicy(LOOPBACK);
 }
 
-/** A call that is well-formed and patient enough; change what the test is about. */
+/** A call that is well-formed, and more patient than `until`; change what the test is about. */
 export function callTo(url: URL, changes: Partial<UpstreamCall> = {}): UpstreamCall {
   return {
     request: { method: 'GET', url, headers: {} },
-    timeoutMs: 5_000,
+    timeoutMs: 60_000,
     maxResponseBytes: 100_000,
     retry: 'never',
     caller: NEVER_ABORTED,
@@ -25,7 +25,7 @@ export function callTo(url: URL, changes: Partial<UpstreamCall> = {}): UpstreamC
 export function relayTo(url: URL, changes: Partial<UpstreamRelayCall> = {}): UpstreamRelayCall {
   return {
     request: { method: 'GET', url, headers: {} },
-    idleTimeoutMs: 5_000,
+    idleTimeoutMs: 60_000,
     maxBufferedBytes: 100_000,
     caller: NEVER_ABORTED,
     sinkFor: () => undefined,

@@ -87,7 +87,7 @@ function policyWith(settings: Partial<RouteSettings>, allow: readonly string[] =
 }
 
 function clientWith(settings: Partial<RouteSettings>, allow?: readonly string[]): UpstreamClient {
-  const options = { connectionsPerOrigin: 4, connectTimeoutMs: 1_000 };
+  const options = { connectionsPerOrigin: 4, connectTimeoutMs: 10_000 };
   const client = new UpstreamClient(policyWith(settings, allow), options);
   closers.push(() => client.close());
   return client;
@@ -125,7 +125,7 @@ describe('outgoing calls through a proxy', () => {
     const proxy = await startProxy();
     const policy = policyWith({ EGRESS_PROXY: proxy.origin });
     expect((await loneSender(policy, 1_000)(callTo(target()))).status).toBe(200);
-    const network = guardedStreamFetch(policy, { connectTimeoutMs: 1_000, maxResponseBytes: 1_000 });
+    const network = guardedStreamFetch(policy, { connectTimeoutMs: 10_000, maxResponseBytes: 1_000 });
     expect(await (await network.fetch(target())).text()).toBe('GET /v1');
     await network.close();
     expect(proxy.asked).toHaveLength(2);
@@ -226,7 +226,7 @@ describe('EGRESS_CA_FILE', () => {
       new EgressPolicy([HOST], () => Promise.resolve([{ address: '127.0.0.1', family: 4 }])),
       {
         connectionsPerOrigin: 1,
-        connectTimeoutMs: 1_000,
+        connectTimeoutMs: 10_000,
       },
     );
     closers.push(() => client.close());

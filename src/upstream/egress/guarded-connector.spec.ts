@@ -5,7 +5,7 @@ import { EgressPolicy } from './egress-policy.js';
 import { EgressRefusedError } from './egress-refused.error.js';
 import { guardedConnector } from './guarded-connector.js';
 
-const OPTIONS = { connectTimeoutMs: 1_000 };
+const OPTIONS = { connectTimeoutMs: 10_000 };
 
 function connect(policy: EgressPolicy, target: { protocol: string; hostname: string; port: string }): Promise<Socket> {
   return new Promise((resolve, reject) => {

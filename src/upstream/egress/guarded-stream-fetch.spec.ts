@@ -19,7 +19,7 @@ async function answering(body: Buffer, headers = {}): Promise<Loopback> {
 }
 
 function network(allowed: readonly string[] = ['127.0.0.1']): GuardedStreamFetch {
-  const made = guardedStreamFetch(new EgressPolicy(allowed), { connectTimeoutMs: 1_000, maxResponseBytes: MAX_BYTES });
+  const made = guardedStreamFetch(new EgressPolicy(allowed), { connectTimeoutMs: 10_000, maxResponseBytes: MAX_BYTES });
   opened.push(made);
   return made;
 }
