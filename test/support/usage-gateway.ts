@@ -21,8 +21,8 @@ export const COST = 0.002;
 export const COST_NANO = 2_000_000n;
 export const REQUEST = { model: MODEL, query: 'capital of France', documents: ['Rome', 'Paris is the capital'] };
 
-/** For calls whose clients have received an answer or have disconnected. */
-const SOON_MS = 2_000;
+/** For calls whose clients have received an answer or have disconnected: longer than a busy machine takes for their ends. */
+const SOON_MS = 20_000;
 
 /** An answer in Cohere's format. */
 export function scored(searchUnits = 1): Reply {
