@@ -118,6 +118,22 @@ describe('a call with a config', () => {
     expect(answer.headers['x-gateway-virtual-key-used']).toBe(one);
   });
 
+  it('goes to the virtual key that the client names as its provider', async () => {
+    const headers = { 'x-portkey-provider': `@${two}`, 'x-portkey-config': '{"retry":{"attempts":2}}' };
+    const body = { model: 'm', messages: [], max_tokens: 1 };
+    const answer = await gateway.admin.post('/v1/chat/completions', body, headers);
+    expect(answer.headers['x-gateway-virtual-key-used']).toBe(two);
+    const both = { ...headers, 'x-portkey-virtual-key': one };
+    const other = await gateway.admin.post('/v1/chat/completions', body, both);
+    expect(other.headers['x-gateway-virtual-key-used']).toBe(one);
+  });
+
+  it.each(['openai', '@'])('goes by its model where the client names the provider %s', async (provider) => {
+    const body = { model: `@${one}/m`, messages: [], max_tokens: 1 };
+    const answer = await gateway.admin.post('/v1/chat/completions', body, { 'x-portkey-provider': provider });
+    expect(answer.headers['x-gateway-virtual-key-used']).toBe(one);
+  });
+
   it('holds for calls without a model', async () => {
     gateway.provider.replyWith(json({ object: 'list', data: [] }));
     const answer = await gateway.admin.get('/v1/files', { 'x-portkey-config': JSON.stringify({ virtual_key: one }) });

@@ -10,7 +10,7 @@ import { contextOf } from '../telemetry/request-context.js';
 import type { UsableVirtualKey } from '../virtual-keys/virtual-key.cache.js';
 import { assertModelAllowed } from '../model-routes/model-access.js';
 import { noteDestination, RequestOfRoute, tellDestination } from './routing/destination.js';
-import { type ConfigTarget, targetsOfConfig } from './routing/portkey-config.js';
+import { type ConfigTarget, PROVIDER_HEADER, slugIn, targetsOfConfig } from './routing/portkey-config.js';
 import { type UsedRoute, VirtualKeyFinder } from './virtual-key.finder.js';
 
 declare module 'express-serve-static-core' {
@@ -51,7 +51,7 @@ export class VirtualKeyGuard implements CanActivate {
     if (principal === undefined) throw new Error('the virtual key guard ran before the caller was known');
     const inPath = modelInPath(request);
     const named = inPath ?? namedModel(request.body);
-    const slug = gatewayHeader(request.headers, 'virtual-key');
+    const slug = gatewayHeader(request.headers, 'virtual-key') ?? slugIn(request.headers[PROVIDER_HEADER]);
     const answer = context.getArgByIndex<Response>(1);
     const call = new RequestOfRoute(request, principal, named);
     const [first, ...others] = configOf(request, named);

@@ -3,6 +3,8 @@ import { invalidField } from '../../common/errors/gateway.error.js';
 import { isObject, type JsonObject, stringOrUndefined } from '../../common/json/read.js';
 
 export const CONFIG_HEADER = 'x-portkey-config';
+/** A virtual key as `@slug`. */
+export const PROVIDER_HEADER = 'x-portkey-provider';
 
 /** A virtual key that a config names, with the model that it sets there. */
 export interface ConfigTarget {
@@ -121,8 +123,9 @@ function timeoutIn({ request_timeout: timeout }: JsonObject, path: string): numb
   throw wrong(`${path}.request_timeout`, `must be a whole number from 1 to ${MAX_TIMEOUT_MS}`);
 }
 
-function slugIn(provider: unknown): string | undefined {
-  return typeof provider === 'string' && provider.startsWith('@') ? provider.slice(1) : undefined;
+/** Portkey's clients also name a provider with its key, which says nothing here. */
+export function slugIn(provider: unknown): string | undefined {
+  return typeof provider === 'string' && /^@./.test(provider) ? provider.slice(1) : undefined;
 }
 
 function chosen(
