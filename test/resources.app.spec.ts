@@ -55,6 +55,10 @@ function named(needs: string, hasSlug: boolean): Pick<Resource, 'change' | 'hasS
 const UNIQUE_NAMES = '/v1/model-routes';
 
 const ALL = RESOURCES.map((resource) => [resource.path, resource] as const);
+/** The interface bounds the names of secret references and limits by their length alone. */
+const WITH_VISIBLE_NAME = ALL.filter(
+  ([path]) => !['/v1/webhooks', '/v1/secret-references', '/v1/policies/usage-limits'].includes(path),
+);
 const WITH_SLUG = ALL.filter(([, { hasSlug }]) => hasSlug);
 /** A status that new resources have, and one that they do not have. */
 const STATUSES = new Map([
@@ -200,6 +204,19 @@ describe('every resource', () => {
       const answer = await owner.client.post(resource.path, rest);
       expect(refusalOf(answer)).toMatchObject({ status: 400, code: 'validation_failed', param: resource.needs });
       expect(answer.text).toContain(`"message":"${resource.needs} is required`);
+    }));
+
+  it('refuses a name of spaces only', () =>
+    forEvery(WITH_VISIBLE_NAME, async (resource) => {
+      const at = `${resource.path}/${await make(resource)}`;
+      for (const name of [' ', '   ', '\t\n', '\u00a0\u2003']) {
+        const wrong = { status: 400, code: 'validation_failed', param: 'name' };
+        expect(refusalOf(await owner.client.post(resource.path, { ...bodyOf(resource), name }))).toMatchObject(wrong);
+        expect(refusalOf(await owner.client.patch(at, { name }))).toMatchObject(wrong);
+      }
+      const padded = ` padded ${randomUUID()} `;
+      expect((await owner.client.patch(at, { name: padded })).status).toBe(200);
+      expect(await owner.client.read(at)).toMatchObject({ name: padded });
     }));
 
   it('refuses unknown fields in creates and updates', () =>

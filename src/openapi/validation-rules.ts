@@ -10,6 +10,8 @@ type Facets = Readonly<Record<string, unknown>>;
 /** Rules that the generator does not read, or reads less exactly, by their names in class-validator. */
 const FACETS: Readonly<Record<string, (rule: Rule) => Facets>> = {
   isNumber: () => ({ format: 'double' }),
+  isLength: ({ constraints: [minLength, maxLength] }) => ({ minLength, maxLength }),
+  isNotBlank: () => ({ pattern: '\\S' }),
   maxLength: (rule) => ({ maxLength: rule.constraints[0] }),
   matches: patternOf,
   isPrice: patternOf,

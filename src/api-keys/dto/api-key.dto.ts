@@ -14,6 +14,7 @@ import { LAST_SECOND } from '../../common/time/unix-time.js';
 import { Items, ListOf, Nested } from '../../common/validation/bounded-fields.js';
 import { ReadOnlyFields } from '../../common/validation/fixed-fields.decorator.js';
 import { IsMetadata } from '../../common/validation/is-metadata.decorator.js';
+import { IsName } from '../../common/validation/is-name.decorator.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional, OptionalOrNull } from '../../common/validation/optional.decorator.js';
 import { IsUserClaims } from './is-user-claims.decorator.js';
@@ -189,9 +190,7 @@ class ApiKeyFieldsDto {
 export class UpdateApiKeyDto extends ApiKeyFieldsDto {
   /** @example "search service" */
   @Optional()
-  @IsString()
-  @Length(1, 255)
-  @IsStorable()
+  @IsName()
   readonly name?: string;
 
   /** Permissions; none that the caller lacks. */
@@ -205,9 +204,7 @@ export class UpdateApiKeyDto extends ApiKeyFieldsDto {
 /** The fields of every create. */
 export class NewApiKeyDto extends ApiKeyFieldsDto {
   /** @example "search service" */
-  @IsString()
-  @Length(1, 255)
-  @IsStorable()
+  @IsName()
   readonly name: string;
 
   /**

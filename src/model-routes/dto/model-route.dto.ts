@@ -1,6 +1,7 @@
 import { IsBoolean, IsInt, IsNumber, IsString, IsUUID, Length, Matches, Max, MaxLength, Min } from 'class-validator';
 import { ListOf } from '../../common/validation/bounded-fields.js';
 import { ReadOnlyFields } from '../../common/validation/fixed-fields.decorator.js';
+import { IsName } from '../../common/validation/is-name.decorator.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional, OptionalOrNull } from '../../common/validation/optional.decorator.js';
 import { IsSlug } from '../../common/validation/slug.decorators.js';
@@ -138,10 +139,8 @@ class ModelRouteFieldsDto {
 export class UpdateModelRouteDto extends ModelRouteFieldsDto {
   /** What callers write as `model`; unique in its workspace. */
   @Optional()
-  @IsString()
-  @Length(1, 255)
   @Matches(NO_PREFIX, NO_PREFIX_MESSAGE)
-  @IsStorable()
+  @IsName()
   readonly name?: string;
 
   /** Models of virtual keys: when one fails, the next takes the call. They take the place of all that were there. */
@@ -155,10 +154,8 @@ export class CreateModelRouteDto extends ModelRouteFieldsDto {
    * What callers write as `model`; unique in its workspace.
    * @example "fast"
    */
-  @IsString()
-  @Length(1, 255)
   @Matches(NO_PREFIX, NO_PREFIX_MESSAGE)
-  @IsStorable()
+  @IsName()
   readonly name: string;
 
   /**

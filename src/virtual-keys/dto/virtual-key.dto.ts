@@ -5,6 +5,7 @@ import { IsSlug } from '../../common/validation/slug.decorators.js';
 import { LAST_SECOND } from '../../common/time/unix-time.js';
 import { MaxFields } from '../../common/validation/bounded-fields.js';
 import { Synonyms } from '../../common/validation/synonyms.decorator.js';
+import { IsName } from '../../common/validation/is-name.decorator.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional, OptionalOrNull } from '../../common/validation/optional.decorator.js';
 import { IsSecretMappings, SecretMappingDto } from '../../secret-references/dto/secret-mapping.dto.js';
@@ -66,18 +67,14 @@ class VirtualKeyFieldsDto {
 export class UpdateVirtualKeyDto extends VirtualKeyFieldsDto {
   /** @example "Cohere production" */
   @Optional()
-  @IsString()
-  @Length(1, 255)
-  @IsStorable()
+  @IsName()
   readonly name?: string;
 }
 
 @Synonyms({ note: 'description' })
 export class CreateVirtualKeyDto extends VirtualKeyFieldsDto {
   /** @example "Local reranker" */
-  @IsString()
-  @Length(1, 255)
-  @IsStorable()
+  @IsName()
   readonly name: string;
 
   /**

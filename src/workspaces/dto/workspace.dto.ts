@@ -1,8 +1,9 @@
-import { IsInt, IsNumber, IsString, IsUUID, Length, Max, MaxLength, Min } from 'class-validator';
+import { IsInt, IsNumber, IsString, IsUUID, Max, MaxLength, Min } from 'class-validator';
 import { Nested } from '../../common/validation/bounded-fields.js';
 import { ReadOnlyFields } from '../../common/validation/fixed-fields.decorator.js';
 import { IsMetadata } from '../../common/validation/is-metadata.decorator.js';
 import { IsNotReserved, IsSlug } from '../../common/validation/slug.decorators.js';
+import { IsName } from '../../common/validation/is-name.decorator.js';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { Optional, OptionalOrNull } from '../../common/validation/optional.decorator.js';
 
@@ -39,9 +40,7 @@ export class BodyLoggingDto {
 
 export class CreateWorkspaceDto {
   /** @example "Search team" */
-  @IsString()
-  @Length(1, 255)
-  @IsStorable()
+  @IsName()
   readonly name: string;
 
   /** Made from the name when omitted. */
@@ -75,9 +74,7 @@ export class CreateWorkspaceDto {
 export class UpdateWorkspaceDto {
   /** @example "Search team" */
   @Optional()
-  @IsString()
-  @Length(1, 255)
-  @IsStorable()
+  @IsName()
   readonly name?: string;
 
   @OptionalOrNull()

@@ -2,6 +2,7 @@ import { IsBoolean, IsIn, IsString, IsUUID, Length, MaxLength, IsInt, Max, Min }
 import { Items, MaxFields, Nested } from '../../../common/validation/bounded-fields.js';
 import { ReadOnlyFields } from '../../../common/validation/fixed-fields.decorator.js';
 import { IsNotReserved, IsSlug } from '../../../common/validation/slug.decorators.js';
+import { IsName } from '../../../common/validation/is-name.decorator.js';
 import { IsStorable } from '../../../common/validation/is-storable.decorator.js';
 import { Optional, OptionalOrNull } from '../../../common/validation/optional.decorator.js';
 import { ForwardHeadersDto } from '../../../identity/config/forward-headers.dto.js';
@@ -108,9 +109,7 @@ class McpServerFieldsDto {
 export class UpdateMcpServerDto extends McpServerFieldsDto {
   /** @example "Issue tracker" */
   @Optional()
-  @IsString()
-  @Length(1, 255)
-  @IsStorable()
+  @IsName()
   readonly name?: string;
 
   /** Sealed headers have to be sent again when it changes to another host. */
@@ -123,9 +122,7 @@ export class UpdateMcpServerDto extends McpServerFieldsDto {
 
 export class CreateMcpServerDto extends McpServerFieldsDto {
   /** @example "Issue tracker" */
-  @IsString()
-  @Length(1, 255)
-  @IsStorable()
+  @IsName()
   readonly name: string;
 
   /**
