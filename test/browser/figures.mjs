@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { logIn } from './log-in.mjs';
 
 const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
@@ -46,6 +48,36 @@ export const figures = [
       await page.getByRole('link', { name: 'Overview' }).click();
       await page.getByText('Cost of the last 7 days').waitFor();
       await item.waitFor({ state: 'detached' });
+    },
+  },
+  {
+    title: 'The overview says that it counts attempts: a call that is tried again makes two',
+    run: async ({ tabs, page: address, adminKey, ask, call, providerUrl }) => {
+      const place = { provider: 'openai-compatible' };
+      const failing = createServer((_request, response) => response.writeHead(503).end()).listen(0, '127.0.0.1');
+      await once(failing, 'listening');
+      const config = { base_url: `http://127.0.0.1:${failing.address().port}/v1` };
+      await ask('/v1/virtual-keys', { ...place, name: 'Away', slug: 'away', config });
+      await ask('/v1/virtual-keys', { ...place, name: 'Here', slug: 'here', config: { base_url: providerUrl } });
+      const targets = [
+        { virtual_key: 'away', model: 'tried-twice' },
+        { virtual_key: 'here', model: 'tried-twice' },
+      ];
+      await ask('/v1/model-routes', { name: 'twice', targets });
+      for (const unit of ['input', 'output']) {
+        await ask('/v1/prices', { provider: 'openai-compatible', model: 'tried-twice', unit, price: '0.5' });
+      }
+      assert.equal((await call(adminKey, { model: 'twice' })).status, 200);
+      failing.close();
+      const page = await logIn(tabs, address, adminKey);
+      await page.getByText('each retry included').waitFor();
+      const table = page.getByRole('region', { name: 'By Model' });
+      const titles = table.getByRole('columnheader');
+      const row = table.getByRole('row', { name: /^tried-twice/ });
+      await row.waitFor({ timeout: 45_000 });
+      const at = (await titles.allInnerTexts()).indexOf('Attempts');
+      const cells = await row.getByRole('cell').allInnerTexts();
+      assert.ok(Number(cells[at - 1]) >= 2, `${at}: ${cells.join(', ')}`);
     },
   },
   {

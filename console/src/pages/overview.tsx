@@ -42,7 +42,10 @@ export function OverviewPage() {
     placeholderData: (previous) => previous,
   });
   return (
-    <Page title="Overview" intro="What calls have used, in UTC days. Figures refresh by themselves.">
+    <Page
+      title="Overview"
+      intro="What calls have used, in UTC days. Attempts are the calls that reached a provider or MCP server, each retry included. Figures refresh by themselves."
+    >
       {overview.isPending && <Loading />}
       {overview.isLoadingError && <ErrorNote error={overview.error} onRetry={() => void overview.refetch()} />}
       {overview.data !== undefined && <Sums overview={overview.data} />}
@@ -120,7 +123,7 @@ function Figures({ title, sums }: { readonly title: string; readonly sums: Overv
     <Card title={title} className="min-w-0">
       <dl className="grid grid-cols-2 gap-x-4 gap-y-2 p-4">
         <Figure label="Cost" value={dollars(cost)} />
-        <Figure label="Calls" value={whole(calls)} />
+        <Figure label="Attempts" value={whole(calls)} />
         <Figure label="Tokens" value={short(tokens)} />
         <Figure label="Failed" value={failed === 0 ? '0' : `${whole(failed)} (${percent(failed, calls)})`} />
       </dl>
@@ -137,7 +140,7 @@ function Figure({ label, value }: { readonly label: string; readonly value: stri
   );
 }
 
-/** The same figures as the chart's, and how many calls they are of. */
+/** The same figures as the chart's, and how many attempts they are of. */
 function GroupTable({ groups, group }: { readonly groups: readonly OverviewGroup[]; readonly group: Group }) {
   const title = GROUPS[group];
   return (
@@ -149,7 +152,7 @@ function GroupTable({ groups, group }: { readonly groups: readonly OverviewGroup
             <th scope="col" className="px-4 py-2 font-medium">
               {title}
             </th>
-            {['Cost', 'Calls', 'Failed', 'Tokens'].map((column) => (
+            {['Cost', 'Attempts', 'Failed', 'Tokens'].map((column) => (
               <th key={column} scope="col" className={cn('px-4 py-2 text-right font-medium', classOf(column))}>
                 {column}
               </th>
@@ -174,7 +177,7 @@ function GroupTable({ groups, group }: { readonly groups: readonly OverviewGroup
   );
 }
 
-/** On a narrow window, cost and calls are enough. */
+/** On a narrow window, cost and attempts are enough. */
 function classOf(column: string): string | false {
   return (column === 'Failed' || column === 'Tokens') && 'max-sm:hidden';
 }
