@@ -2,8 +2,8 @@ import { type BodyFilter, UpstreamFailure } from '../upstream/upstream.types.js'
 import type { StreamMeter } from './billable-use.js';
 
 /**
- * The filter of a metered stream, which fails where the provider ends the stream without its end mark. Where no length is known, a
- * connection that closes looks like the end of an answer.
+ * Fails a metered stream that ends without its end mark. Without a content length, a closed connection looks like the
+ * end of an answer.
  * @param call whose meter reads the answer of the current attempt
  */
 export function untilEndMark(

@@ -1,4 +1,4 @@
-/** What steps on the way may do with an answer that has not begun. */
+/** The part of a response that a call may read and change before the response begins. */
 export interface AnswerHead {
   setHeader(name: string, value: string | number): unknown;
   getHeaderNames(): string[];
@@ -7,8 +7,8 @@ export interface AnswerHead {
   readonly destroyed: boolean;
 }
 
-/** The head of the answer to a call that no one waits for. */
-export const UNHEARD: AnswerHead = {
+/** For calls of the gateway itself, which answer no client. */
+export const NO_ANSWER_HEAD: AnswerHead = {
   setHeader: () => undefined,
   getHeaderNames: () => [],
   removeHeader: () => undefined,

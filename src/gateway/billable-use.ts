@@ -4,90 +4,93 @@ import type { UpstreamHead } from '../upstream/upstream.types.js';
 import type { PriceMode } from '../usage/prices/price.types.js';
 import type { Counts, QuantityUnit } from '../usage/units.js';
 
-/** What a call is billed at most, known before it is sent. */
+/** The most that a call can be billed for, known before it is sent. */
 export interface UsageEstimate {
-  /** What the provider bills by. */
+  /** The unit by which the provider bills. */
   readonly unit: QuantityUnit;
   /**
-   * The bound of each unit that the call has, 0 where there is none. Tokens are counted whatever the provider bills by: limits may
-   * be in tokens.
+   * The upper bound of each unit that the call can use; 0 when there is none. Tokens are always counted, because limits
+   * may be in tokens.
    */
   readonly counts: Counts;
-  /** The field of the request for which there is no bound: a call that a limit applies to is refused. */
+  /** The request field that has no bound. When a limit applies, such a call is refused. */
   readonly unbounded?: string | undefined;
-  /** Units that the call may use besides: of tokens, within the bound of its input or output, and others without one. */
+  /**
+   * Further units that the call may use: tokens within the bound of its input or output, and other units without a
+   * bound.
+   */
   readonly mayUse?: readonly QuantityUnit[];
-  /** The modes in which the call may be served; the first counts where the answer says none. Absent: the standard one. */
+  /** The modes in which the call may be served; default `standard`. The first applies when the answer names none. */
   readonly modes?: readonly PriceMode[];
 }
 
-/** What the provider says that it bills. */
+/** The usage that the provider reports. */
 export interface ReportedUsage {
-  /** Unchecked; a unit that the provider does not report is absent or undefined. */
+  /** Not validated. A unit that the provider does not report is absent or undefined. */
   readonly counts: Counts;
-  /** The figures are ours, by the provider's rules: it reports none. */
+  /** The gateway computed the figures by the provider's rules, because the provider reports none. */
   readonly isComputed?: boolean | undefined;
-  /** How the call was served; undefined: the provider does not say it. */
+  /** How the call was served; undefined when the provider does not report it. */
   readonly mode?: PriceMode | undefined;
-  /** What the provider says that the whole call cost. It counts where the model has no price. */
+  /** The cost of the whole call as the provider reports it. Used when the model has no price. */
   readonly cost?: NanoDollars | undefined;
 }
 
-/** What an answer says about itself besides its content. */
+/** Facts of an answer other than its content. */
 export interface AnswerFacts {
   readonly id?: string | undefined;
-  /** That has answered. */
+  /** The model that answered. */
   readonly model?: string | undefined;
-  /** In the words of the provider. */
+  /** As the provider names it. */
   readonly finishReason?: string | undefined;
 }
 
-/** Counts what an answer costs, from its bytes as they pass. One for each attempt. */
+/** Reads the usage from the bytes of an answer as they pass. One per attempt. */
 export interface StreamMeter {
-  /** Gets the head of the answer before its bytes, where some of what it costs stands there. */
+  /** Gets the head of the answer before its bytes, for usage that is in headers. */
   noteHead?(head: UpstreamHead): void;
-  /** What goes on of what has come: all of it, but for what only the gateway asked for. Must not throw. */
+  /** Returns the bytes to forward: all of them, except what only the gateway asked for. Must not throw. */
   push(chunk: Buffer): Buffer;
-  /** What it has held back, at the end of the answer. */
+  /** Returns the bytes that were held back. Called at the end of the answer. */
   end(): Buffer;
-  /** What has come so far. A unit that is absent is charged with its bound, in particular the input before it is reported. */
+  /** The usage so far. An absent unit is charged at its bound, in particular the input until it is reported. */
   readonly usage: ReportedUsage;
-  /** Whether some of the model's output has come. */
+  /** Whether any of the model's output has arrived. */
   readonly hasOutput: boolean;
-  /** What has come so far; absent where the meter does not read it. */
+  /** The facts so far; absent when the meter does not read them. */
   readonly answer?: AnswerFacts;
-  /** The error that came instead of output, in an answer with the status of a success. */
+  /** The error that arrived instead of output, in an answer with a success status. */
   readonly failure?: JsonObject | undefined;
-  /** Whether an error has come, with or without output before it. */
+  /** Whether an error has arrived, with or without output before it. */
   readonly hasError?: boolean;
-  /** Whether what has come of a stream is not all of it: nothing in it says that it has ended. */
+  /** Whether the stream is incomplete: it has no end mark so far. */
   readonly isCutShort?: boolean;
 }
 
-/** What the usage limits that refuse a call have room for at this moment. */
+/** The room that is left in the usage limits that refuse a call. */
 export interface LimitRoom {
   fits(estimate: UsageEstimate): boolean;
-  /** The most output with which a call fits that is otherwise as estimated. Of all its answers, in tokens. */
+  /** The largest output, in tokens of all answers together, with which the estimated call fits. */
   outputFor(estimate: UsageEstimate): number;
 }
 
-/** A use of a model that costs money, or tokens that are counted. */
+/** A use of a model that is counted against usage limits. */
 export interface MeteredUse {
-  /** For policies and the ledger: `rerank`. */
+  /** The endpoint in policies and in the ledger: `rerank`. */
   readonly endpoint: string;
-  /** As requested. */
+  /** The model as the client requested it. */
   readonly model: string;
   estimate(): UsageEstimate;
-  /** Gets what the usage limits have room for, before they refuse the call. */
+  /** Called before a usage limit refuses the call. */
   readonly noteRoom?: ((room: LimitRoom) => void) | undefined;
 }
 
-/** A use whose answer is read whole. */
+/** A use whose answer is read as a whole. */
 export interface BillableUse<Result> extends MeteredUse {
   usageOf(result: Result): ReportedUsage;
 }
 
-/** A use whose answer passes as a stream. */
+/** A use whose answer is streamed. */
 export interface BillableStream extends MeteredUse {
   newMeter(): StreamMeter;
 }

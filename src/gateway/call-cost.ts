@@ -24,37 +24,37 @@ import type { ReportedUsage, UsageEstimate } from './billable-use.js';
 import { assertNever } from '../common/assert-never.js';
 import type { UpstreamAttempt } from '../upstream/upstream.types.js';
 
-/** More than any call uses, in any of the figures. What is beyond is not believed. */
+/** The largest plausible quantity of a call, in any unit. Larger reports are ignored. */
 const HIGHEST_COUNT = Number(MAX_FIGURE);
 const HIGHEST_BOUND = Number(MAX_BOUND);
 
 export const NOTHING: UsageFigures = { costNano: 0n, quantities: NO_QUANTITIES };
 
-/** A report above the bound is believed up to so many times the bound. */
-const BELIEVED_TIMES = 4n;
+/** A report above the bound is accepted up to this multiple of the bound. */
+const ACCEPTED_MULTIPLE = 4n;
 
 const NO_PRICES: readonly Price[] = [];
 
-/** Of calls that do not name one. */
+/** The mode of a call that names none. */
 const MODE: PriceMode = 'standard';
 const MODES: readonly PriceMode[] = [MODE];
 
-/** What a call costs at most, and how its prices apply. */
+/** The highest cost of a call, and how its prices apply. */
 export interface CallCost {
-  /** Of all tiers and modes. */
+  /** The prices of all tiers and modes. */
   readonly prices: readonly Price[];
-  /** Whether its prices make up its whole cost; if not, it has none at all. */
+  /** Whether the prices cover all units of the call. If not, `prices` is empty. */
   readonly isPriced: boolean;
-  /** In which the call may be served. */
+  /** The modes in which the call may be served. */
   readonly modes: readonly PriceMode[];
-  /** That of the bound: of each unit the highest price that can apply. */
+  /** The rate of the bound: for each unit, the highest price that can apply. */
   readonly rate: AppliedRate;
   readonly bound: UsageFigures;
 }
 
 /**
- * The units that a call can use: those that its estimate names. A price for anything else would make it free. A unit of tokens
- * that is named with 0 shares the bound of `input` or `output`.
+ * The units that a call can use: those that its estimate names. A price for any other unit would make the call free. A
+ * token unit that is named with 0 shares the bound of `input` or `output`.
  */
 export function measuredUnits({ counts, mayUse }: UsageEstimate): readonly QuantityUnit[] {
   const units: QuantityUnit[] = [];
@@ -75,7 +75,10 @@ export function costOfEstimate(estimate: UsageEstimate, prices: readonly Price[]
   return { prices: counting, isPriced, modes, rate, bound: figuresAt(quantities, dearest) };
 }
 
-/** The most output with which a call fits, which fits with none. @param fits for what it would use */
+/**
+ * The largest output, in tokens, with which a call fits; 0 when it never fits.
+ * @param fits whether the limits have room for this bound
+ */
 export function outputThatFits(
   estimate: UsageEstimate,
   prices: readonly Price[],
@@ -93,20 +96,21 @@ export function outputThatFits(
   return most;
 }
 
-/** What a report above the bound is charged with: its own figures, or those of the bound. */
+/** How a report above the bound is charged: with its own figures, or with those of the bound. */
 export type AboveBound = 'reported' | 'capped';
 
 export interface ReportCost {
   readonly figures: UsageFigures;
   readonly rate: AppliedRate;
   readonly source: FigureSource;
-  /** undefined: within the bound, or our own count. */
+  /** undefined when the report is within the bound, or is the gateway's own count. */
   readonly aboveBound: AboveBound | undefined;
 }
 
 /**
- * The provider's figures; of units that it does not report, those of the bound. A report far above the bound is not believed.
- * @param bound what is reserved: a stream may have extended that of its estimate
+ * The cost by the provider's figures, and by the bound for units that it does not report. A report far above the bound
+ * is charged as the bound.
+ * @param bound the reserved figures: a stream may have extended those of its estimate
  */
 export function costOfReport(
   reported: ReportedUsage,
@@ -118,7 +122,7 @@ export function costOfReport(
   const isUnbounded = reported.isComputed === true || estimate.unbounded !== undefined;
   const above = isUnbounded ? undefined : aboveBound(own, bound.quantities);
   if (above === 'capped') return { figures: bound, rate, source: 'capped', aboveBound: above };
-  // The unit whose figure makes the cost: the one that the provider bills by, where it has a price.
+  // The unit that decides the cost: the one by which the provider bills, if it has a price.
   let decisive = prices[0]?.unit ?? estimate.unit;
   for (const { unit } of prices) if (unit === estimate.unit) decisive = unit;
   const isReported = reported.isComputed !== true && own[decisive] !== undefined;
@@ -126,7 +130,7 @@ export function costOfReport(
   const mode = reported.mode ?? modes[0] ?? MODE;
   const applied = pricesThatApply(prices, mode, quantities);
   const priced = figuresAt(quantities, applied);
-  // A limit is in dollars of the price list: what is reserved by a price is charged by it too.
+  // Limits are in dollars of the price list, so a call that was reserved by a price is charged by that price.
   const cost = isPriced || reported.isComputed === true ? undefined : reported.cost;
   return {
     figures: cost === undefined ? priced : { ...priced, costNano: believableCost(cost) },
@@ -136,7 +140,9 @@ export function costOfReport(
   };
 }
 
-/** Some servers write zeros where they count no tokens: an answer of a model has used some. Who bills by other units may bill none. */
+/**
+ * Ignores a report of zeros: some servers report them when they do not count tokens. Other units may really be zero.
+ */
 function reportedQuantities({ counts, isComputed }: ReportedUsage, { unit: billed }: UsageEstimate): Quantities {
   const quantities = quantitiesOf(counts);
   if (isComputed === true || !isTokenUnit(billed)) return quantities;
@@ -146,10 +152,10 @@ function reportedQuantities({ counts, isComputed }: ReportedUsage, { unit: bille
 
 export function aboveBound(reported: Quantities, bound: Quantities): AboveBound | undefined {
   if (isWithinBound(reported, bound)) return undefined;
-  return isWithinBound(reported, bound, BELIEVED_TIMES) ? 'reported' : 'capped';
+  return isWithinBound(reported, bound, ACCEPTED_MULTIPLE) ? 'reported' : 'capped';
 }
 
-/** A raised bound, at the highest prices that can apply to it. */
+/** The figures of a raised bound, at the highest prices that can apply. */
 export function boundOf(quantities: Quantities, { prices, modes }: CallCost): UsageFigures {
   return figuresAt(quantities, dearestPrices(prices, modes, quantities));
 }
@@ -170,7 +176,9 @@ export function quantitiesOf(counts: Counts): Quantities {
   return quantities;
 }
 
-/** The quantities that a call may use at most. A bound that cannot be true counts as the highest one, never as none. */
+/**
+ * The largest quantities that a call may use. An implausible bound becomes the highest plausible one, never no bound.
+ */
 export function boundsOf(counts: Counts): Quantities {
   const believable: Partial<Record<QuantityUnit, number>> = {};
   for (const unit of QUANTITY_UNITS) {
@@ -180,20 +188,20 @@ export function boundsOf(counts: Counts): Quantities {
   return quantitiesOf(believable);
 }
 
-/** A whole number, rounded up; undefined where there is none, or one that cannot be true. */
+/** The figure rounded up to a whole number; undefined when it is absent or implausible. */
 export function believableCount(figure: number | undefined): number | undefined {
   if (figure === undefined || !(figure >= 0 && figure <= HIGHEST_COUNT)) return undefined;
   return Math.ceil(figure);
 }
 
-/** Of a bound, which may have prices of several: the one that is not the standard. */
+/** The mode of a bound, whose prices may have several: the one that is not `standard`. */
 function modeOf(prices: readonly Price[]): PriceMode {
   return prices.find(({ mode }) => mode !== MODE)?.mode ?? MODE;
 }
 
 /**
- * What an attempt at a provider costs. `nothing_sent`: it does not count at all. `free`: it counts, at no cost. `unknown`:
- * the provider may have done the work. `answered`: the answer reports the cost.
+ * How an attempt at a provider is charged. `nothing_sent`: not counted. `free`: counted, at no cost. `unknown`: the
+ * provider may have done the work. `answered`: the answer reports the cost.
  */
 export type AttemptResult = 'nothing_sent' | 'free' | 'unknown' | 'answered';
 

@@ -10,7 +10,7 @@ export type RefusedReservation = Exclude<ReserveOutcome, { readonly kind: 'admit
 
 const RETRY_AFTER_SECONDS = '1';
 
-/** The answer to a call that its usage limits refuse. Names the first limit in the way, lists them all. */
+/** The error for a call that usage limits refuse. The message names the first limit; the details list all of them. */
 export function refusalOf(
   { kind, failing }: RefusedReservation,
   charges: readonly Charge[],
@@ -27,7 +27,7 @@ export function refusalOf(
   return new GatewayError(code, { limits, headers, reason: kind, ...(message === undefined ? {} : { message }) });
 }
 
-/** A cost policy applies, and the call has no known price. */
+/** The error for a call without a known price to which a cost policy applies. */
 export function priceUnknown(policyId: string, provider: string, model: string, unit: QuantityUnit): GatewayError {
   const price = { provider, model: model.slice(0, MAX_LOGGED_MODEL), unit, price: '<US dollars for one>' };
   return new GatewayError('price_unknown', {
@@ -39,9 +39,9 @@ export function priceUnknown(policyId: string, provider: string, model: string, 
 }
 
 /**
- * A limit applies, and what the call may use has no bound.
- * @param field of the request, that is missing or has none
- * @param lack what it lacks, where that cannot be seen in the request itself
+ * The error for a call without a bound to which a limit applies.
+ * @param field of the request that is missing or has no bound
+ * @param lack what the field lacks, when the request does not show it
  */
 export function usageNotBounded(policyId: string, field: string, lack?: string): GatewayError {
   const why = lack === undefined ? '' : ` (${lack})`;
@@ -55,7 +55,7 @@ export function usageNotBounded(policyId: string, field: string, lack?: string):
 
 const MAX_LOGGED_MODEL = 128;
 
-/** Returns what is left of the limit that will be reached first; undefined where all of them only monitor. */
+/** Returns what is left of the limit that will be reached first; undefined when no limit is enforced. */
 export function remainingOf(buckets: readonly BucketState[], charges: readonly Charge[]): string | undefined {
   let tightest: string | undefined;
   let leastShare = Infinity;
@@ -85,7 +85,7 @@ function limitHeaders(
   };
 }
 
-/** SDKs try 429 again after the wait, and would try 412 for nothing. */
+/** SDKs repeat a 429 after the wait. Repeating a 412 is useless. */
 function retryHeaders(kind: RefusedReservation['kind']): Readonly<Record<string, string>> {
   return kind === 'contended' ? { 'retry-after': RETRY_AFTER_SECONDS } : DO_NOT_RETRY;
 }

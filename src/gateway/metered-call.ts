@@ -40,67 +40,64 @@ import { modelAnswerOf, sumOfUnits } from './model-answer.js';
 import type { ProviderContext } from './provider-context.decorator.js';
 import { chargeOf } from '../policies/compiled-policies.js';
 
-/** A failed attempt is settled before the next is reserved, unless the database lets it wait for longer. */
+/** The longest wait for a failed attempt to be settled before the next one is reserved. */
 const SETTLING_MS = 1_000;
-/** A stream may go on for hours: it renews a short lease each time that half of it is over. In margins. */
-const STREAM_LEASE = 2;
-/** Of a US dollar, as the ledger counts. */
+/** A stream may last for hours, so it renews a short lease at half time. The lease in multiples of the margin. */
+const STREAM_LEASE_MARGINS = 2;
+/** Decimals of a US dollar in the ledger. */
 const NANO_DECIMALS = 9;
 const NO_BYTES = Buffer.alloc(0);
 const NO_POLICIES: readonly CompiledPolicy[] = [];
 const NO_CHARGES: readonly Charge[] = [];
 
-/** For the metrics. */
 export interface UsageCounts {
   countCharged(provider: string, quantities: Quantities): void;
   countAboveBound(provider: string, result: AboveBound): void;
 }
 
-/** What all attempts of a call have in common. */
+/** The facts that all attempts of a call share. */
 export interface CallPlan {
   readonly facts: PolicyAttributes;
   readonly dimensions: UsageDimensions;
   /**
-   * Those that match at this moment.
+   * The policies that match now.
    * @throws GatewayError `price_unknown`, `store_unavailable`, `usage_limit_unreadable`
    */
   readonly policiesNow: () => MaybePromise<readonly CompiledPolicy[]>;
   readonly estimate: UsageEstimate;
   readonly cost: CallCost;
-  /** Of the whole call, or of the silence in a stream. */
+  /** The time limit of the whole call, or of the silence in a stream. */
   readonly timeoutMs: number;
-  /** What a lease is longer than its call can be. */
+  /** How much longer a lease is than its call can be. */
   readonly leaseMarginMs: number;
   readonly counts: UsageCounts;
   readonly noteRoom: MeteredUse['noteRoom'];
 }
 
 /**
- * The usage of one call: the one place that reserves and settles. Each attempt at the provider is reserved, then settled or
- * released, exactly once; without a policy it is only noted, and no one waits for that.
- *
- * A streamed answer is counted while it passes: its reservation grows with it, and what came is charged however it ends.
+ * The usage of one call: the only place that reserves and settles. Each attempt at the provider is reserved, then
+ * settled or released, exactly once. Without a policy, it is only recorded, and no request waits for that. A streamed
+ * answer is metered as it passes. Its reservation grows with it, and the received part is charged however the stream
+ * ends.
  */
 export class MeteredCall implements AttemptObserver {
-  /** The attempt that is in flight, or whose answer is still to be read. */
+  /** The attempt that is in flight, or whose answer has not been read. */
   private open: Reservation | undefined;
   private settling: Promise<unknown> | undefined;
-  /** With those after a renewed credential. */
+  /** Includes attempts after a renewed credential. */
   private attempts = 0;
-  /** Of an answer that passes as a stream. */
   private newMeter: (() => StreamMeter) | undefined;
-  /** Of the answer of the last attempt. */
   meter: StreamMeter | undefined;
-  /** Whether some of the stream has come. */
+  /** Whether any of the answer has arrived. */
   private hasBegun = false;
-  /** By `performance.now()`. */
+  /** On the clock of `performance.now()`. */
   private startedAt = 0;
   private firstTokenMs: number | null = null;
-  /** Whether the provider said what it cost. */
+  /** Whether the provider reported the cost. */
   private hasReportedCost = false;
   private renewal: NodeJS.Timeout | undefined;
   private isExtending = false;
-  /** By `performance.now()`. */
+  /** On the clock of `performance.now()`. */
   private deadlineMs: number | undefined;
   private refusal: unknown;
   private policies = NO_POLICIES;
@@ -114,8 +111,8 @@ export class MeteredCall implements AttemptObserver {
   ) {}
 
   /**
-   * Policies may change while an attempt is in flight or waits for its turn, so each is checked against the current ones.
-   * Throws and rejects with the error for the caller.
+   * Admits an attempt. Policies may change between attempts, so each is checked against the current ones. Throws or
+   * rejects with the error for the caller.
    */
   before(): MaybePromise<void> {
     this.meter = this.newMeter?.();
@@ -130,22 +127,22 @@ export class MeteredCall implements AttemptObserver {
   }
 
   /**
-   * For an answer that passes as a stream: its filter. Call before the first attempt. The filter ends the stream when a usage limit
-   * leaves no room for more.
+   * Returns the filter for a streamed answer. Call it before the first attempt. The filter ends the stream when a usage
+   * limit leaves no room for more.
    */
   meterStream(newMeter: () => StreamMeter): BodyFilter {
     this.newMeter = newMeter;
-    return { push: (chunk) => this.see(chunk), end: () => this.meter?.end() ?? NO_BYTES };
+    return { push: (chunk) => this.meterChunk(chunk), end: () => this.meter?.end() ?? NO_BYTES };
   }
 
-  /** For an answer that is here as a whole: its reservation need not grow before it is settled. */
+  /** Meters a whole answer and returns it. Its reservation need not grow before it is settled. */
   meterWhole(body: Buffer): Buffer {
     const { meter } = this;
     if (meter === undefined) return body;
     const passed = meter.push(body);
     this.noteOutput(meter);
     const rest = meter.end();
-    // Most have none, and the copy of a large body is dear.
+    // Most answers have no rest, and copying a large body is expensive.
     return rest.length === 0 ? passed : Buffer.concat([passed, rest]);
   }
 
@@ -164,7 +161,7 @@ export class MeteredCall implements AttemptObserver {
     }
   }
 
-  /** The answer was read, and says what it costs. */
+  /** Call it when the answer was read, with the usage in it. */
   succeed(reported: ReportedUsage): void {
     const answered = this.open;
     if (answered === undefined) return;
@@ -172,21 +169,21 @@ export class MeteredCall implements AttemptObserver {
     this.settleReport(answered, reported, 'answered');
   }
 
-  /** The answer is an error, whatever its status says: it counts, at no cost. */
+  /** Call it when the answer is an error despite its status: it is counted at no cost. */
   refuse(): void {
     const answered = this.open;
     this.open = undefined;
     if (answered !== undefined) this.settleFree(answered);
   }
 
-  /** The stream is complete, and its meter knows what it costs. */
+  /** Call it when the stream is complete: it is charged by its meter. */
   succeedStream(): void {
     if (this.meter === undefined) return;
     this.noteAnswer(this.meter);
     this.succeed(this.meter.usage);
   }
 
-  /** For the log line. */
+  /** Sets the fields of the log line. */
   private noteAnswer({ answer, hasError, usage: { counts } }: StreamMeter): void {
     const { facts } = this.context.request;
     facts.outcome = hasError === true ? 'provider_error' : undefined;
@@ -196,18 +193,18 @@ export class MeteredCall implements AttemptObserver {
       facts.tokens_per_second = Math.round((counts.output / seconds) * 10) / 10;
   }
 
-  /** Of a stream or a whole answer that its meter has read. */
+  /** The facts of an answer that was metered from its bytes. */
   get answer(): ModelAnswer | undefined {
     return this.meter === undefined ? undefined : modelAnswerOf(this.meter, this.firstTokenMs ?? undefined);
   }
 
-  /** US dollars that the request has cost so far, as a decimal; undefined where its model has no price. */
+  /** The cost of the request so far, in US dollars as a decimal; undefined when its model has no price. */
   get costSoFar(): string | undefined {
     if (!this.plan.cost.isPriced && !this.hasReportedCost) return undefined;
     return formatDecimal(BigInt(this.context.request.facts.cost_nano ?? 0), NANO_DECIMALS);
   }
 
-  /** However the call ended: what is not accounted for by now may have been done by the provider. */
+  /** Call it once, however the call ended. An attempt without an outcome is settled as unfinished. */
   end(): void {
     const left = this.open;
     this.open = undefined;
@@ -216,7 +213,7 @@ export class MeteredCall implements AttemptObserver {
     this.running.end();
   }
 
-  private see(chunk: Buffer): Buffer {
+  private meterChunk(chunk: Buffer): Buffer {
     if (this.refusal !== undefined) throw this.refusal;
     const { meter, open } = this;
     if (meter === undefined) return chunk;
@@ -231,29 +228,29 @@ export class MeteredCall implements AttemptObserver {
     if (meter.hasOutput) this.firstTokenMs ??= Math.floor(performance.now() - this.startedAt);
   }
 
-  /** When more came than is reserved. */
+  /** Extends the reservation when more has arrived than is reserved. */
   private extendBeyond(open: Reservation, meter: StreamMeter): void {
-    // A report that is not believed is the bound itself.
-    const came = costOfReport(meter.usage, this.plan.estimate, this.plan.cost, open.bound).figures;
-    if (isWithinBound(came.quantities, open.bound.quantities)) return;
-    this.extend(open, boundOf(largestQuantities(came.quantities, open.bound.quantities), this.plan.cost));
+    // For an implausible report, `costOfReport` returns the bound.
+    const received = costOfReport(meter.usage, this.plan.estimate, this.plan.cost, open.bound).figures;
+    if (isWithinBound(received.quantities, open.bound.quantities)) return;
+    this.extend(open, boundOf(largestQuantities(received.quantities, open.bound.quantities), this.plan.cost));
   }
 
-  /** By the clock, not by what comes: a stream may be silent for longer than its lease. */
+  /** Renews the lease by a timer, since a stream may be silent for longer than its lease. */
   private renewLease({ leaseMs }: Reservation): void {
     clearInterval(this.renewal);
     this.renewal = setInterval(() => {
       if (this.open !== undefined && !this.isExtending) this.extend(this.open, this.open.bound);
-    }, leaseMs / STREAM_LEASE).unref();
+    }, leaseMs / STREAM_LEASE_MARGINS).unref();
   }
 
   private extend(open: Reservation, bound: UsageFigures): void {
     this.isExtending = true;
-    void this.askForMore(open, bound).finally(() => (this.isExtending = false));
+    void this.extendInStore(open, bound).finally(() => (this.isExtending = false));
   }
 
-  /** Never rejects. A store that cannot be reached lets the stream go on: it was admitted, and is settled at its end. */
-  private async askForMore(open: Reservation, bound: UsageFigures): Promise<void> {
+  /** Never rejects. When the store is unreachable, the stream continues: it was admitted, and is settled at its end. */
+  private async extendInStore(open: Reservation, bound: UsageFigures): Promise<void> {
     const expiresAt = new Date(this.clock.now().getTime() + open.leaseMs);
     try {
       const outcome = await this.store.extend({ reservation: open, bound, expiresAt });
@@ -288,7 +285,7 @@ export class MeteredCall implements AttemptObserver {
     }
     this.open = reservation;
     if (this.newMeter !== undefined) this.renewLease(reservation);
-    this.tellRemaining(outcome, reservation.charges);
+    this.setRemainingHeader(outcome, reservation.charges);
     this.noteMonitored(monitoredRefusal(reservation, outcome.buckets));
   }
 
@@ -305,7 +302,7 @@ export class MeteredCall implements AttemptObserver {
     });
   }
 
-  /** The attempt, dated by the current time less its duration so far. */
+  /** The next attempt. It is dated by the current time minus its duration so far. */
   private nextAttempt(policies: readonly CompiledPolicy[], sinceMs: number): Reservation {
     this.attempts += 1;
     const { facts, dimensions, cost } = this.plan;
@@ -322,18 +319,18 @@ export class MeteredCall implements AttemptObserver {
     };
   }
 
-  /** Until some time after the deadline of the call: by then its gateway has settled it, or died. */
+  /** Milliseconds until after the deadline of the call. By then, its gateway has settled it or died. */
   private leaseMs(): number {
     const { timeoutMs, leaseMarginMs } = this.plan;
-    if (this.newMeter !== undefined) return STREAM_LEASE * leaseMarginMs;
+    if (this.newMeter !== undefined) return STREAM_LEASE_MARGINS * leaseMarginMs;
     const now = performance.now();
     this.deadlineMs ??= this.context.deadlineMs ?? now + timeoutMs;
     return Math.ceil(Math.max(this.deadlineMs - now, 0)) + leaseMarginMs;
   }
 
   /**
-   * An attempt without a complete answer. Of a stream that has begun, or whose client left, what came is charged, and the rest
-   * released. Of any other, the provider may have done all of the work: the bound is presumed.
+   * Settles an attempt without a complete answer. When a stream has begun or its client left, the received part is
+   * charged. Otherwise the provider may have done all of the work, so the bound is presumed.
    */
   private settleUnfinished(reservation: Reservation, isCancelled: boolean): void {
     if (this.meter === undefined || !(this.hasBegun || isCancelled)) {
@@ -374,20 +371,23 @@ export class MeteredCall implements AttemptObserver {
       this.plan.counts.countCharged(dimensions.provider ?? '', figures.quantities);
     }
     const settled = { figures, source, outcome, rate, firstTokenMs: this.firstTokenMs };
-    if (reservation.charges.length > 0) this.keep(this.store.settle({ reservation, ...settled }));
+    if (reservation.charges.length > 0) this.trackSettling(this.store.settle({ reservation, ...settled }));
     else this.store.record({ id, at, dimensions, ...settled });
   }
 
   private release({ id, at, charges }: Reservation): void {
-    if (charges.length > 0) this.keep(this.store.release(id, at));
+    if (charges.length > 0) this.trackSettling(this.store.release(id, at));
   }
 
-  /** The store keeps it until it is written, and counts what it has to drop; only another attempt waits. */
-  private keep(written: Promise<void>): void {
+  /** The store keeps the row until it is written, and counts rows that it drops. Only the next attempt waits for it. */
+  private trackSettling(written: Promise<void>): void {
     this.settling = written.catch(() => undefined);
   }
 
-  private tellRemaining({ buckets }: ReserveOutcome & { readonly kind: 'admitted' }, charges: readonly Charge[]): void {
+  private setRemainingHeader(
+    { buckets }: ReserveOutcome & { readonly kind: 'admitted' },
+    charges: readonly Charge[],
+  ): void {
     const remaining = remainingOf(buckets, charges);
     if (remaining !== undefined) this.context.answer.setHeader('x-gateway-limit-remaining', remaining);
   }

@@ -3,7 +3,7 @@ import type { StreamMeter } from './billable-use.js';
 
 const INPUT_UNITS = ['input', 'cache_read', 'cache_write_5m', 'cache_write_1h', 'input_audio', 'input_image'] as const;
 
-/** What a meter has read of an answer; undefined where it reads the usage alone. */
+/** The facts that a meter has read of an answer; undefined when it reads only the usage. */
 export function modelAnswerOf(
   { answer, usage: { counts } }: StreamMeter,
   firstTokenMs: number | undefined,
@@ -21,7 +21,7 @@ export function modelAnswerOf(
   };
 }
 
-/** undefined: none is known. */
+/** The sum of the known figures; undefined when none is known. */
 function sumIfAny(figures: readonly (number | undefined)[]): number | undefined {
   const known = figures.filter((figure) => figure !== undefined);
   return known.length === 0 ? undefined : known.reduce((sum, figure) => sum + figure, 0);
@@ -29,7 +29,7 @@ function sumIfAny(figures: readonly (number | undefined)[]): number | undefined 
 
 type Counted = Readonly<Record<string, number>>;
 
-/** Of a call with several attempts, by unit. */
+/** The sum of two attempts, by unit. */
 export function sumOfUnits(one: Counted, other: Counted): Counted {
   const sum: Record<string, number> = { ...one };
   for (const [unit, quantity] of Object.entries(other)) sum[unit] = (sum[unit] ?? 0) + quantity;

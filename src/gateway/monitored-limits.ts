@@ -1,15 +1,15 @@
 import type { BucketState, Reservation } from '../usage/usage-store.types.js';
 import { amountOf } from '../usage/usage-work.js';
 
-/** What a limit that only monitors would have said to a call. */
+/** The refusal of a call that a monitoring limit would have caused if it were enforced. */
 export interface MonitoredRefusal {
   readonly result: 'exceeded' | 'contended';
   readonly policyId: string;
 }
 
 /**
- * The refusal that an admitted call was spared, `exceeded` before `contended`.
- * @param buckets of the charges, in their order, this call's own bound among what is reserved
+ * The refusal that an admitted call would have got; `exceeded` takes precedence over `contended`.
+ * @param buckets of the charges, in the same order; the reserved amount includes this call's own bound
  */
 export function monitoredRefusal(
   { charges, bound }: Pick<Reservation, 'charges' | 'bound'>,

@@ -11,16 +11,16 @@ import {
 } from '../upstream/upstream.types.js';
 
 /**
- * Records one call at a provider in its span, the metrics and the log line. A call that ends before its first attempt
- * (refused by a usage limit, for example, or not signed) is not recorded: it shows nothing about the provider.
+ * Records one call to a provider in its span, the metrics and the log line. A call that ends before its first attempt
+ * is not recorded, because it shows nothing about the provider: a usage limit refused it, or signing failed.
  */
 export class ObservedCall implements AttemptObserver {
   /** When the first attempt began. */
   private startedAt: number | undefined;
-  /** Of this call; an answer may take several. */
+  /** Attempts of this call. */
   attempts = 0;
   private headMs: number | undefined;
-  /** Of the calls before it that make up the same answer. */
+  /** Time of the earlier calls that make up the same answer. */
   private readonly earlierMs: number;
   private readonly provider: string;
   private readonly operation: string;
@@ -40,7 +40,7 @@ export class ObservedCall implements AttemptObserver {
     this.headers = this.span.headers;
   }
 
-  /** The queue of the gateway says nothing about the provider: not in `upstream_ms`. */
+  /** The wait in the gateway's own queue is not part of `upstream_ms`, which measures the provider. */
   waited(milliseconds: number): void {
     const { facts } = this.request;
     facts.upstream_queue_ms = Math.round((facts.upstream_queue_ms ?? 0) + milliseconds);
@@ -50,14 +50,14 @@ export class ObservedCall implements AttemptObserver {
   started(): void {
     const { facts } = this.request;
     this.attempts += 1;
-    // An answer in parts has several calls.
+    // Several calls may make up one answer.
     facts.upstream_attempts = (facts.upstream_attempts ?? 0) + 1;
     if (this.startedAt !== undefined) return;
     this.startedAt = performance.now();
     this.span.start();
   }
 
-  /** For an answer that passes as a stream: what comes after its head is at the pace of the client. */
+  /** Call it for a streamed answer. Its time ends with its head, since the rest depends on the speed of the client. */
   noteHead(head: UpstreamHead): void {
     if (this.startedAt !== undefined) this.headMs = performance.now() - this.startedAt;
     this.noteAnswer(head);
@@ -103,7 +103,7 @@ interface ModelLabels {
   readonly gen_ai_provider_name: string;
 }
 
-/** In the order in which /metrics has them. Written out: docs/performance.md says why. */
+/** The labels in the order of /metrics. They are written out for speed (docs/performance.md). */
 function ofTokens({ gen_ai_operation_name, gen_ai_provider_name }: ModelLabels, gen_ai_token_type: string) {
   return { gen_ai_operation_name, gen_ai_provider_name, gen_ai_token_type };
 }

@@ -8,31 +8,34 @@ import type { UsableVirtualKey } from '../virtual-keys/virtual-key.cache.js';
 import type { AnswerHead } from './answer-head.js';
 import type { ModelNames } from './virtual-key.guard.js';
 
-/** What a provider-style operation knows of its request besides the body. */
+/** The request of an operation at a provider, without its parsed body. */
 export interface ProviderContext {
   readonly principal: Principal;
   readonly virtualKey: UsableVirtualKey;
   readonly modelNames: ModelNames | undefined;
-  /** `x-gateway-strict: true`: options that the provider lacks are refused instead of left out. */
+  /** `x-gateway-strict: true`: refuses options that the provider lacks, instead of leaving them out. */
   readonly strict: boolean;
-  /** The JSON of the body as it came, when there is one. */
+  /** The bytes of a JSON body as the client sent them. */
   readonly bytes: Buffer | undefined;
-  /** Who waits for the answer, its trace, and the facts for its log line. */
+  /** The client's connection, the trace, and the fields of the log line. */
   readonly request: RequestContext;
-  /** For headers that a step on the way adds to the answer, and to know whether some of it is out. */
+  /** For headers that a step adds to the answer, and to see whether the answer has begun. */
   readonly answer: AnswerHead;
-  /** Headers for the gateway's own calls beside the request's: they name the same project at the provider. */
+  /** Headers that name the client's project at the provider, for further calls that the gateway makes. */
   readonly account?: Readonly<Record<string, string>>;
-  /** By `performance.now()`, for calls that make up one answer; by default each has the timeout of its credential. */
+  /**
+   * The shared deadline of calls that make up one answer, on the clock of `performance.now()`. Default: the timeout of
+   * the credential, for each call.
+   */
   readonly deadlineMs?: number;
 }
 
-/** The model whose prices and bounds count, for one that the provider knows by this name. */
+/** The model whose prices and bounds apply, for the provider's own name of a model or deployment. */
 export function pricedModel({ modelNames, virtualKey }: ProviderContext, model: string): string {
   return modelNames?.route?.target.baseModel ?? virtualKey.credential.options.base_model ?? model;
 }
 
-/** Its name on price lists. */
+/** The name of the model on price lists. */
 export function listedModel(context: ProviderContext, model: string): string {
   const { provider, credential } = context.virtualKey;
   const known = pricedModel(context, model);
@@ -44,12 +47,15 @@ export const CurrentProvider = createParamDecorator((_data: unknown, context: Ex
   return providerContextOf(http.getRequest<Request>(), http.getResponse<Response>());
 });
 
-/** The context without the decorator: Nest takes the value of a decorator through all pipes, with a promise at every step. */
+/**
+ * Returns the context without a decorator, because Nest runs a decorator's value through all pipes, with a promise
+ * each.
+ */
 export function providerContextOf(request: Request, answer: Response): ProviderContext {
   const { principal, virtualKey, modelNames, headers } = request;
   if (principal === undefined || virtualKey === undefined) throw new Error('the route lacks @ProviderRoute()');
   const strict = gatewayHeader(headers, 'strict')?.toLowerCase() ?? 'false';
-  // A client that asks for the check in another way would not notice that it is not made.
+  // Refused, since the client would not notice that its check is not made.
   if (strict !== 'true' && strict !== 'false') throw invalidField('x-gateway-strict', 'must be true or false');
   return {
     principal,

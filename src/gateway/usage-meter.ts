@@ -24,12 +24,12 @@ import { priceUnknown, usageNotBounded } from './limit-refusal.js';
 import { MeteredCall, type UsageCounts } from './metered-call.js';
 import { listedModel, type ProviderContext } from './provider-context.decorator.js';
 
-/** Longest wait, at the end, for calls whose clients have been cut off. */
+/** The longest wait at shutdown for calls whose clients were disconnected. */
 const END_MS = 5_000;
 const NO_PRICES: readonly Price[] = [];
 const NO_ALIASES: PolicyAttributes['modelAliases'] = [];
 
-/** What models cost, and the metrics of what calls are charged. */
+/** Finds the prices of models and counts charges in the metrics. */
 @Injectable()
 export class CallPrices implements UsageCounts {
   constructor(
@@ -37,7 +37,10 @@ export class CallPrices implements UsageCounts {
     private readonly metrics: Metrics,
   ) {}
 
-  /** Empty: the model has no price. undefined: the database is away, and the prices were never read. Never rejects. */
+  /**
+   * The prices of a model; empty when it has none, undefined when the database is unreachable and no prices are cached.
+   * Never rejects.
+   */
   pricesFor(
     organisationId: string,
     provider: string,
@@ -65,16 +68,19 @@ export class CallPrices implements UsageCounts {
   }
 }
 
-/** What a call is billed as. */
+/** The model that a call is billed as. */
 export interface SoldModel {
   readonly provider: string;
-  /** Of a deployment, the model behind it where its model route or virtual key names that. */
+  /** For a deployment, the model that its model route or virtual key names as its base. */
   readonly model: string;
-  /** Empty: it has none. undefined: not known while the database is away. */
+  /** Empty when the model has none; undefined when the database is unreachable. */
   readonly prices: readonly Price[] | undefined;
 }
 
-/** Finds out what a call costs and what its attempts are charged to, and sees that every call is settled before the store closes. */
+/**
+ * Creates the `MeteredCall` of each call: its cost, its policies, its ledger row. At shutdown, waits until all are
+ * settled.
+ */
 @Injectable()
 export class UsageMeter implements BeforeApplicationShutdown {
   private readonly running = new RunningCalls();
@@ -92,7 +98,8 @@ export class UsageMeter implements BeforeApplicationShutdown {
   ) {}
 
   /**
-   * Never rejects for what a policy says: the attempts are asked that. Call `end` of the result once, however the call ends.
+   * Begins to meter a call. Policies are checked at each attempt, so this never rejects for a limit. Call `end` of the
+   * result once, however the call ends.
    */
   begin(context: ProviderContext, use: MeteredUse): MaybePromise<MeteredCall> {
     this.running.begin();
@@ -137,8 +144,9 @@ export class UsageMeter implements BeforeApplicationShutdown {
   }
 
   /**
-   * For a call whose cost has no bound before it is made.
-   * @param field of the request that leaves it open, and what it lacks
+   * For a call whose usage has no bound before it is sent.
+   * @param field of the request that leaves it open
+   * @param lack what the field lacks, when the request does not show it
    * @throws GatewayError `usage_not_bounded`
    */
   assertNotLimited(
@@ -176,7 +184,7 @@ export class UsageMeter implements BeforeApplicationShutdown {
   }
 }
 
-/** The first of the policies would have refused the call, if it were enforced. */
+/** Notes in the log line that a monitoring policy would have refused the call. */
 function noteMonitored(
   { facts }: ProviderContext['request'],
   result: 'usage_not_bounded' | 'price_unknown',
@@ -205,10 +213,10 @@ export function dimensionsOf({ principal, request }: ProviderContext, facts: Pol
   };
 }
 
-/** What of a use policies read. */
+/** The parts of a use that policies read. */
 export interface NamedUse {
   readonly endpoint: string;
-  /** undefined where the call names none. */
+  /** undefined when the call names no model. */
   readonly model: string | undefined;
 }
 

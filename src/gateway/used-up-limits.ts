@@ -4,13 +4,13 @@ import type { ProviderContext } from './provider-context.decorator.js';
 import { LimitStates } from './routing/limit-states.js';
 import { factsOf, type NamedUse } from './usage-meter.js';
 
-/** Usage limits of calls that are not metered: their cost arises later, at the provider. */
+/** Checks the usage limits of calls that are not metered, because the provider charges for them later. */
 @Injectable()
 export class UsedUpLimits {
   constructor(private readonly limits: LimitStates) {}
 
   /**
-   * Nothing is reserved: a limit that has room left lets the call start, whatever it will cost.
+   * Reserves nothing. Any room that is left admits the call, whatever it will cost.
    * @throws GatewayError `usage_limit_exceeded`, `usage_limit_unreadable`
    */
   async assertRoom(context: ProviderContext, use: NamedUse): Promise<void> {

@@ -15,7 +15,7 @@ import { canonicalModel } from '../../usage/model-names.js';
 import { USAGE_STORE } from '../../usage/usage-store.token.js';
 import type { UsageStore } from '../../usage/usage-store.types.js';
 import { VirtualKeyCache } from '../../virtual-keys/virtual-key.cache.js';
-import { UNHEARD } from '../answer-head.js';
+import { NO_ANSWER_HEAD } from '../answer-head.js';
 import { ProviderCallService } from '../provider-call.service.js';
 import type { ProviderContext } from '../provider-context.decorator.js';
 import { Isolation } from '../relay/isolation.js';
@@ -268,7 +268,7 @@ export class JobKeeper implements OnApplicationBootstrap, BeforeApplicationShutd
     if (virtualKey === undefined) throw new GatewayError('virtual_key_not_found');
     const request = new RequestContext(readTraceHeaders({}), NEVER_ABORTED);
     const context = { principal, virtualKey, modelNames: undefined, strict: false, bytes: undefined, request };
-    return this.calls.withOneDeadline({ ...context, account, answer: UNHEARD });
+    return this.calls.withOneDeadline({ ...context, account, answer: NO_ANSWER_HEAD });
   }
 }
 

@@ -1,6 +1,6 @@
 import { finished } from 'node:stream/promises';
 import { Injectable } from '@nestjs/common';
-import { UNHEARD } from '../answer-head.js';
+import { NO_ANSWER_HEAD } from '../answer-head.js';
 import { ProviderCallService } from '../provider-call.service.js';
 import type { ProviderContext } from '../provider-context.decorator.js';
 import { fileContentRequest } from '../relay/relay-input.js';
@@ -44,7 +44,7 @@ export class ProviderFiles {
     try {
       const operation = { operation: 'files.content', model: undefined, isOptional: true, request } as const;
       const call = this.calls.relay(
-        { ...context, answer: UNHEARD },
+        { ...context, answer: NO_ANSWER_HEAD },
         { ...operation, retry: 'idempotent' },
         { sinkFor: ({ status }) => (status >= 200 && status <= 299 ? reader : undefined), retry: 'idempotent' },
       );
