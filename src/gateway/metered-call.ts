@@ -12,7 +12,6 @@ import {
   type AttemptOutcome,
   type Charge,
   type Reservation,
-  type ReserveOutcome,
   type Settlement,
   StoreUnavailableError,
   type UsageDimensions,
@@ -34,8 +33,8 @@ import {
   rateOfNothing,
   outcomeOfAttempt,
 } from './call-cost.js';
-import { leftOf, refusalOf, type RefusedReservation, remainingOf } from './limit-refusal.js';
-import { type MonitoredRefusal, monitoredRefusal } from './monitored-limits.js';
+import { leftOf, refusalOf, type RefusedReservation } from './limit-refusal.js';
+import { noteAdmission } from './monitored-limits.js';
 import { modelAnswerOf, sumOfUnits } from './model-answer.js';
 import type { ProviderContext } from './provider-context.decorator.js';
 import { chargeOf } from '../policies/compiled-policies.js';
@@ -285,8 +284,7 @@ export class MeteredCall implements AttemptObserver {
     }
     this.open = reservation;
     if (this.newMeter !== undefined) this.renewLease(reservation);
-    this.setRemainingHeader(outcome, reservation.charges);
-    this.noteMonitored(monitoredRefusal(reservation, outcome.buckets));
+    noteAdmission(this.context, reservation, outcome);
   }
 
   private noteRoom({ failing }: RefusedReservation, charges: readonly Charge[]): void {
@@ -382,19 +380,5 @@ export class MeteredCall implements AttemptObserver {
   /** The store keeps the row until it is written, and counts rows that it drops. Only the next attempt waits for it. */
   private trackSettling(written: Promise<void>): void {
     this.settling = written.catch(() => undefined);
-  }
-
-  private setRemainingHeader(
-    { buckets }: ReserveOutcome & { readonly kind: 'admitted' },
-    charges: readonly Charge[],
-  ): void {
-    const remaining = remainingOf(buckets, charges);
-    if (remaining !== undefined) this.context.answer.setHeader('x-gateway-limit-remaining', remaining);
-  }
-
-  private noteMonitored(refusal: MonitoredRefusal | undefined): void {
-    const { facts } = this.context.request;
-    facts.limit_monitored ??= refusal?.result;
-    facts.limit_monitored_policy ??= refusal?.policyId;
   }
 }

@@ -1,8 +1,23 @@
-import type { BucketState, Reservation } from '../usage/usage-store.types.js';
+import type { BucketState, Reservation, ReserveOutcome } from '../usage/usage-store.types.js';
 import { amountOf } from '../usage/usage-work.js';
+import { remainingOf } from './limit-refusal.js';
+import type { ProviderContext } from './provider-context.decorator.js';
+
+/** Reports an admitted reservation: what is left of its limits, and which monitoring limit would have refused it. */
+export function noteAdmission(
+  { request: { facts }, answer }: Pick<ProviderContext, 'request' | 'answer'>,
+  reservation: Reservation,
+  { buckets }: ReserveOutcome & { readonly kind: 'admitted' },
+): void {
+  const remaining = remainingOf(buckets, reservation.charges);
+  if (remaining !== undefined) answer.setHeader('x-gateway-limit-remaining', remaining);
+  const monitored = monitoredRefusal(reservation, buckets);
+  facts.limit_monitored ??= monitored?.result;
+  facts.limit_monitored_policy ??= monitored?.policyId;
+}
 
 /** The refusal of a call that a monitoring limit would have caused if it were enforced. */
-export interface MonitoredRefusal {
+interface MonitoredRefusal {
   readonly result: 'exceeded' | 'contended';
   readonly policyId: string;
 }

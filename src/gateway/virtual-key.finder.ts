@@ -16,40 +16,40 @@ import { RESPONSE_ID, ResponsePins } from './routing/response-pins.js';
 import { assertVirtualKeyAllowed, mayUse, mayUseModel, mayUseRoute } from '../model-routes/model-access.js';
 
 const HEADER = 'x-gateway-virtual-key';
-/** The models of some providers have a slash in their names too, and some begin with `@`. */
+/** Models of some providers contain a slash too, and some begin with `@`. */
 const PREFIXED = /^(?<at>@?)(?<slug>[a-zA-Z0-9_-]{1,255})\/(?<model>.+)$/s;
 const MAX_NAMES = 20;
 
-/** Of a model route, what its calls depend on. */
+/** A model route in use for one call. */
 export interface UsedRoute extends Pick<KnownRoute, 'output' | 'targets'> {
-  /** undefined: the caller has named the targets itself. */
+  /** undefined when the client named the targets itself. */
   readonly name: string | undefined;
   readonly call: RoutedCall;
-  /** That takes the call. */
+  /** The target that gets the call. */
   readonly target: KnownTarget;
-  /** Those that take it when this one fails, in their turn. */
+  /** The targets that get it when this one fails, in order. */
   readonly others: readonly KnownTarget[];
 }
 
-/** Where a request goes. */
+/** The virtual key and model that a request is sent to. */
 export interface Destination {
   readonly virtualKey: UsableVirtualKey;
-  /** As its provider knows it; undefined where the request names none. */
+  /** The provider's name of the model; undefined when the request names none. */
   readonly model: string | undefined;
   /** The model route that leads here. */
   readonly route?: UsedRoute;
 }
 
 interface Prefixed {
-  /** Whether the prefix can be nothing but a virtual key. */
+  /** Whether the prefix must be a virtual key. */
   readonly isCertain: boolean;
   readonly slug: string;
   readonly model: string;
 }
 
 /**
- * Finds the virtual key of a request to a provider. The first that is there decides: the header, the prefix of the model, a model
- * route, the account of a stored response, the default of the API key.
+ * Finds the virtual key of a request to a provider. In order of precedence: the header, the prefix of the model, a
+ * model route, the account of a stored response, the default of the API key.
  */
 @Injectable()
 export class VirtualKeyFinder {
@@ -98,7 +98,7 @@ export class VirtualKeyFinder {
       assertVirtualKeyAllowed(principal, virtualKey, HEADER);
       if (prefixed?.isCertain !== true) return { virtualKey, model };
       return chain(this.virtualKeys.find(principal, prefixed.slug, this.now()), (named) => {
-        // The prefix belongs to the name of the model: `@cf/baai/bge-reranker-base`.
+        // The prefix is part of the model's name: `@cf/baai/bge-reranker-base`.
         if (named === undefined) return { virtualKey, model };
         if (named.id === virtualKey.id) return { virtualKey, model: prefixed.model };
         throw contradiction(virtualKey.slug, named.slug);
@@ -106,7 +106,7 @@ export class VirtualKeyFinder {
     });
   }
 
-  /** A model without a virtual key: the name of a model route, or of a model of the default. */
+  /** For a model without a virtual key: the name of a model route, or a model of the default virtual key. */
   private byName(principal: Principal, model: string | undefined, call: RoutedCall): MaybePromise<Destination> {
     if (model === undefined) return this.byStoredResponse(principal, call);
     return chain(this.routes.find(principal, model, this.now()), (route) => {
@@ -117,7 +117,7 @@ export class VirtualKeyFinder {
   }
 
   /**
-   * The targets that the caller itself names.
+   * Uses the targets that the client named in a config.
    * @throws GatewayError `virtual_key_not_found`, `model_not_allowed`
    */
   async byConfig(
@@ -133,10 +133,10 @@ export class VirtualKeyFinder {
       const virtualKey = await this.virtualKeys.find(principal, slug, this.now());
       if (virtualKey === undefined) throw new GatewayError('virtual_key_not_found', { param: CONFIG_HEADER });
       assertVirtualKeyAllowed(principal, virtualKey, CONFIG_HEADER);
-      const its = own ?? plain;
-      // A request without a model has no attempts to repeat elsewhere.
-      if (its === undefined) return { virtualKey, model: undefined };
-      targets.push(compileTarget({ ...terms, virtualKeyId: virtualKey.id, virtualKey: virtualKey.slug, model: its }));
+      const name = own ?? plain;
+      // A request without a model does not fail over.
+      if (name === undefined) return { virtualKey, model: undefined };
+      targets.push(compileTarget({ ...terms, virtualKeyId: virtualKey.id, virtualKey: virtualKey.slug, model: name }));
     }
     return this.byTargets(principal, { name: undefined, output: NO_OUTPUT, targets, call });
   }
@@ -150,12 +150,12 @@ export class VirtualKeyFinder {
     const ordered = inTurn(open, { isHealthy, affinity, random: Math.random });
     const previous = targets.length > 1 ? call.previousResponse() : undefined;
     if (previous === undefined) return this.firstUsable(principal, route, ordered);
-    return this.keeperOf(principal, previous, ordered).then((kept) => this.firstUsable(principal, route, kept));
+    return this.targetsStoring(principal, previous, ordered).then((kept) => this.firstUsable(principal, route, kept));
   }
 
   /**
-   * The first target that can be used.
-   * @throws GatewayError `model_not_found`, `model_not_allowed`, `secret_unavailable` where none can
+   * Returns the first target that the caller can use.
+   * @throws GatewayError `model_not_found`, `model_not_allowed` or `secret_unavailable` when there is none
    */
   async firstUsable(
     principal: Principal,
@@ -180,7 +180,7 @@ export class VirtualKeyFinder {
           route: { name, output, targets: all, call, target, others: targets.slice(index + 1) },
         };
       } catch (error) {
-        // Its credential cannot be read.
+        // The credential of this target cannot be read; the next one may work.
         if (!(error instanceof GatewayError) || error.code !== 'secret_unavailable') throw error;
         failure = error;
       }
@@ -190,8 +190,8 @@ export class VirtualKeyFinder {
     throw failure ?? new GatewayError('model_not_found', { param: 'model', message });
   }
 
-  /** Those whose account keeps the response that a call continues; all of them where that is not known. */
-  private async keeperOf(
+  /** The targets whose account stores the response that a call continues; all targets when that is not known. */
+  private async targetsStoring(
     { organisationId }: Principal,
     previous: string,
     targets: readonly KnownTarget[],
@@ -201,7 +201,7 @@ export class VirtualKeyFinder {
     return kept.length === 0 ? targets : kept;
   }
 
-  /** A call without a model: the account that keeps the response which it is about, where that is known. */
+  /** For a call without a model: the account that stores its response, when that is known. */
   private byStoredResponse(principal: Principal, call: RoutedCall): MaybePromise<Destination> {
     const id = call.storedResponse();
     if (id === undefined) return this.byDefault(principal, undefined);
@@ -255,7 +255,9 @@ export class VirtualKeyFinder {
 
 const NO_OUTPUT = { maxTokens: null, isClamped: false } as const;
 
-/** The model would reach a provider that does not know it, under a name that it does not have. */
+/**
+ * The error for a header and a model that name two virtual keys. Neither provider would know the model by that name.
+ */
 function contradiction(inHeader: string, inModel: string): GatewayError {
   const message =
     `${HEADER} names the virtual key ${inHeader}, and model names ${inModel}. Name one of them, ` +

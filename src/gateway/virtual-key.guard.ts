@@ -9,7 +9,7 @@ import { withFirstMember, withMember } from '../common/json/scan.js';
 import { contextOf } from '../telemetry/request-context.js';
 import type { UsableVirtualKey } from '../virtual-keys/virtual-key.cache.js';
 import { assertModelAllowed } from '../model-routes/model-access.js';
-import { noteDestination, RequestOfRoute, tellDestination } from './routing/destination.js';
+import { noteDestination, RequestOfRoute, setDestinationHeaders } from './routing/destination.js';
 import { type ConfigTarget, PROVIDER_HEADER, slugIn, targetsOfConfig } from './routing/portkey-config.js';
 import { type UsedRoute, VirtualKeyFinder } from './virtual-key.finder.js';
 
@@ -17,17 +17,17 @@ declare module 'express-serve-static-core' {
   interface Request {
     /** Set by the virtual key guard on provider-style routes. */
     virtualKey?: UsableVirtualKey;
-    /** Set by the same, of a request that names a model. */
+    /** Set by the virtual key guard when the request names a model. */
     modelNames?: ModelNames;
   }
 }
 
-/** What a caller calls its model. */
+/** The names of the model of a request. */
 export interface ModelNames {
   readonly requested: string;
   /** The model route of that name, if it is one. */
   readonly route: UsedRoute | undefined;
-  /** Whether the address names it, and not the body. */
+  /** Whether the path names the model, not the body. */
   readonly isInPath: boolean;
 }
 
@@ -74,7 +74,7 @@ export class VirtualKeyGuard implements CanActivate {
           request.modelNames = { requested: named ?? model, route, isInPath: inPath !== undefined };
         assertModelAllowed(principal, virtualKey, model, route?.name);
       }
-      tellDestination(answer, found);
+      setDestinationHeaders(answer, found);
       return true;
     });
   }
@@ -86,11 +86,11 @@ function configOf(request: Request, model: string | undefined): readonly ConfigT
   return config === undefined ? [] : targetsOfConfig(config, { metadata: contextOf(request).metadata, model });
 }
 
-/** Of an address that names its model: as one segment, or as several with the operation behind the last colon. */
+/** The model in a path: one segment, or several with the operation after the last colon. */
 function modelInPath({ params }: Request): string | undefined {
   const named: unknown = params[MODEL];
   if (!Array.isArray(named)) return stringOrUndefined(named);
-  // Google's client takes what stands before a slash for the publisher.
+  // Google's client puts the part before a slash into the publisher.
   const slug = stringOrUndefined(params['publisher']);
   const path = [...(slug?.startsWith('@') ? [slug] : []), ...named].join('/');
   const colon = path.lastIndexOf(':');
@@ -101,12 +101,15 @@ function namedModel(body: unknown): string | undefined {
   return isObject(body) ? stringOrUndefined(body[MODEL]) : undefined;
 }
 
-/** Whether the route forwards its body as bytes, with a model in it. */
+/** Whether the route reads the model in its body, whose bytes are forwarded. */
 function readsModel(reflector: Reflector, route: Route): boolean {
   return reflector.get<ReadonlySet<string> | undefined>(READ_MEMBERS, route.getHandler())?.has(MODEL) === true;
 }
 
-/** A request that leaves its model to a config gets it. @param isForwarded whether the provider gets the bytes of the body */
+/**
+ * Adds the model that a config names to the body of a request.
+ * @param isForwarded whether the provider gets the bytes of the body
+ */
 function addModel(request: Request, model: string, isForwarded: boolean): void {
   request.body = { ...request.body, [MODEL]: model };
   if (!isForwarded || request.rawBody === undefined) return;
@@ -114,7 +117,7 @@ function addModel(request: Request, model: string, isForwarded: boolean): void {
   request.rawBody = withFirstMember(request.rawBody, MODEL, model);
 }
 
-/** The provider receives the model under its own name. */
+/** Replaces the model by the provider's own name of it. */
 function rename(request: Request, model: string): void {
   request.body = { ...request.body, [MODEL]: model };
   contextOf(request).noteSentBody(request.rawBody);

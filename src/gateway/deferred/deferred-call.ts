@@ -5,18 +5,18 @@ import type { JobPart } from './provider-job.entity.js';
 import type { MeteredJob, NewJob } from './provider-job.store.js';
 import { type AttemptResult, outcomeOfAttempt } from '../call-cost.js';
 
-/** The request that starts a job, or goes on with one: what is reserved for it, and how its attempts ended. */
+/** A request that starts or continues a job: its reservations, and the result of its attempts. */
 export class DeferredCall implements AttemptObserver {
   #result: AttemptResult = 'nothing_sent';
-  /** Once a stream has named the job: resolves when that is written down. */
+  /** Set when a stream has named the job. Resolves when the id is stored. */
   named: Promise<void> | undefined;
 
   constructor(
     readonly meter: DeferredMeter,
     readonly job: MeteredJob,
-    /** undefined: the job was known before. */
+    /** undefined when the job was known before. */
     readonly made: MadeJob | undefined,
-    /** Of a job that was known before; undefined: the request needs nothing more. */
+    /** For a job that was known before; undefined when the request needs no further reservation. */
     readonly raised?: RaisedPart,
   ) {}
 
@@ -24,7 +24,7 @@ export class DeferredCall implements AttemptObserver {
     this.#result = outcomeOfAttempt(attempt);
   }
 
-  /** Of the last attempt. */
+  /** The result of the last attempt. */
   get result(): AttemptResult {
     return this.#result;
   }
@@ -39,10 +39,10 @@ export interface RaisedPart {
 /** A job that is new to the gateway. */
 export interface MadeJob {
   readonly job: NewJob;
-  /** Reservations of those parts of the job that limits apply to. */
+  /** The reservations of parts that limits apply to. */
   readonly reserved: readonly Reservation[];
-  /** The others. */
+  /** The reservations of all other parts. */
   readonly unlimited: readonly Reservation[];
-  /** false: the database is away, and nothing is known of the job. */
+  /** false when the database is unreachable, so that the job is not stored. */
   readonly isRecorded: boolean;
 }

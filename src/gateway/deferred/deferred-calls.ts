@@ -22,7 +22,7 @@ import { type MeteredJob, type NewJob, ProviderJobStore } from './provider-job.s
 
 const NO_PLAN: JobPlan = { parts: [] };
 
-/** Reserves what a job may use before it is started, and remembers it until it is settled. */
+/** Reserves what a job may use before it starts, and stores the job until it is settled. */
 @Injectable()
 export class DeferredCalls {
   constructor(
@@ -36,7 +36,7 @@ export class DeferredCalls {
   ) {}
 
   /**
-   * Call `succeeded` or `failed` of the result once.
+   * Reserves and stores a new job. Call `succeeded` or `failed` once with the result.
    * @throws GatewayError `usage_limit_exceeded`, `usage_limit_contended`, `usage_not_bounded`, `price_unknown`,
    * `usage_limit_unreadable`, `store_unavailable`
    */
@@ -52,9 +52,9 @@ export class DeferredCalls {
   }
 
   /**
-   * The same for a request that continues a job: reserves what it may use besides what is reserved already. undefined: the job
-   * is settled.
-   * @throws GatewayError as `begin`, and what reading the job failed with
+   * Like `begin`, for a request that continues a job: reserves what it may use in addition. Returns undefined when the
+   * job is already charged.
+   * @throws GatewayError as `begin`, and the error of reading the job
    */
   async resume(
     context: ProviderContext,
@@ -74,7 +74,7 @@ export class DeferredCalls {
     return job === null ? this.begin(context, meter, request) : new DeferredCall(meter, job, undefined, raised);
   }
 
-  /** An event of its answer names the job, before the answer is over. */
+  /** Call it when an event names the job before the answer has ended. */
   named(call: DeferredCall, object: JsonObject): void {
     call.named ??= this.succeeded(call, object);
   }
@@ -93,12 +93,15 @@ export class DeferredCalls {
     }
   }
 
-  /** @param error that the caller gets */
+  /**
+   * Call it when the request failed. Never rejects.
+   * @param error that the client gets
+   */
   async failed({ result, job, made, raised }: DeferredCall, error: unknown): Promise<void> {
     const isFree = result === 'free' || (result === 'answered' && isProvidersError(error));
     try {
       if (made === undefined) {
-        if (raised !== undefined && (isFree || result === 'nothing_sent')) await this.takeBack(job, raised);
+        if (raised !== undefined && (isFree || result === 'nothing_sent')) await this.undoRaise(job, raised);
       } else if (result === 'nothing_sent') await this.drop(made);
       else if (isFree) await this.settleFree(made);
       else await this.extend(made);
@@ -107,7 +110,7 @@ export class DeferredCalls {
     }
   }
 
-  /** Jobs that callers continue have one part. */
+  /** Reserves more for the only part of a job that a client continues. */
   private async reserveMore(
     context: ProviderContext,
     meter: DeferredMeter,
@@ -124,12 +127,12 @@ export class DeferredCalls {
       ? await this.admission.raise(context, job, before, planned)
       : await this.reserveWhole(context, job, before, planned);
     if (await this.jobs.changeParts(job, [after])) return { before, after };
-    // Another request goes on with the job at the same time: this one may use as much besides. Or the job is charged by now.
+    // Another request has changed the job meanwhile, and may use as much in addition. Or the job is charged by now.
     const now = await this.jobs.get(job.id);
     return now === null || now.charges !== null ? undefined : this.reserveMore(context, meter, request, now);
   }
 
-  /** What a job may use that began without a limit. */
+  /** Reserves the whole of a job that started without a limit. */
   private async reserveWhole(
     context: ProviderContext,
     { endsAt }: MeteredJob,
@@ -142,8 +145,11 @@ export class DeferredCalls {
     return partOf(own);
   }
 
-  /** The provider refused to go on with the job. Where more was reserved meanwhile, all of it stays until the job is over. */
-  private async takeBack(job: MeteredJob, { before, after }: RaisedPart): Promise<void> {
+  /**
+   * Undoes a raise when the provider refused to continue the job. If another request has raised it meanwhile,
+   * everything stays reserved until the job ends.
+   */
+  private async undoRaise(job: MeteredJob, { before, after }: RaisedPart): Promise<void> {
     if (!(await this.jobs.changeParts({ id: job.id, parts: [after] }, [before]))) return;
     if (before.isReserved)
       await this.store.retract({ id: before.id, bound: figuresOf(after.bound), to: figuresOf(before.bound) });
@@ -172,14 +178,18 @@ export class DeferredCalls {
       parts: parts.map(partOf),
       at,
       endsAt: new Date(at.getTime() + meter.lifetimeMs(request.body)),
-      // By then, its create has been answered.
+      // By then, the provider has answered the request that creates the job.
       nextCheckAt: new Date(
         at.getTime() + Math.max(this.admission.leaseMs(context), this.config.PROVIDER_JOB_CHECK_MS),
       ),
     };
   }
 
-  /** Whether it could be written down. Under a limit, a job that could not must not be started. */
+  /**
+   * Stores a job; returns false when the database is unreachable. Under a limit, a job that is not stored must not
+   * start.
+   * @throws GatewayError `store_unavailable` under a limit
+   */
   private async record(job: NewJob, reserved: readonly Reservation[]): Promise<boolean> {
     try {
       await this.jobs.add(job);
@@ -192,12 +202,12 @@ export class DeferredCalls {
     }
   }
 
-  /** The job exists, or may exist: what is reserved for it stays reserved for as long as it may take. */
+  /** For a job that exists or may exist: keeps its reservations for its longest possible duration. */
   private async extend({ job, reserved }: MadeJob): Promise<void> {
     for (const { id } of reserved) await this.store.prolong(id, job.endsAt);
   }
 
-  /** No job came of the call. */
+  /** Releases the reservations of a call that started no job. */
   private async drop({ job, reserved, isRecorded }: MadeJob): Promise<void> {
     await this.admission.release(reserved);
     if (isRecorded) await this.jobs.remove(job.id);
@@ -231,7 +241,7 @@ function partOf({ reservation, model, soldAs, isBounded }: PlannedPart): JobPart
   return { id, model, soldAs, isReserved: charges.length > 0, bound: { ...figuresJson(bound), rate }, isBounded };
 }
 
-/** An answer of success that holds an error: nothing was made. */
+/** Whether a 2xx answer holds an error, so that no job was created. */
 function isProvidersError(error: unknown): boolean {
   return error instanceof GatewayError && error.source === 'provider' && error.code !== 'provider_invalid_response';
 }

@@ -6,85 +6,91 @@ import type { ProviderContext } from '../provider-context.decorator.js';
 import type { ProviderObjectKind } from '../relay/relay-route.js';
 import type { ProviderJob } from './provider-job.entity.js';
 
-/** What a job may do with one model. */
+/** The calls that a job may make to one model. */
 export interface PlannedCalls {
-  /** As the provider knows it. */
+  /** The provider's name of the model. */
   readonly model: string;
-  /** What the provider bills by. */
+  /** The unit by which the provider bills. */
   readonly unit: QuantityUnit;
-  /** The bound of each call. */
+  /** The upper bound of each call. */
   readonly calls: readonly Counts[];
-  /** Units that a call may use besides. */
+  /** Further units that a call may use. */
   readonly mayUse: ReadonlySet<QuantityUnit>;
 }
 
-/** What leaves open how much a job may use. */
+/** The reason why the usage of a job has no bound. */
 export interface Unbounded {
-  /** Of the request. */
+  /** The field of the request that leaves it open. */
   readonly field: string;
   readonly reason: string;
 }
 
 export interface JobPlan {
   readonly parts: readonly PlannedCalls[];
-  /** What was read may be another thing when the job reads it: a report above the plan is believed. */
+  /** The input may change before the job reads it, so a report above the plan is accepted. */
   readonly mayChange?: true;
   readonly unbounded?: Unbounded | undefined;
 }
 
-/** What a job has used of a model. */
+/** The usage of one model by a job. */
 export interface DoneCalls {
-  /** As the provider names it; undefined: it does not say. */
+  /** As the provider names it; undefined when it does not. */
   readonly model: string | undefined;
-  /** Of each call, or their sum. */
+  /** The usage of each call, or their sum. */
   readonly calls: readonly Counts[];
 }
 
-/** The request that starts a job, or goes on with one. */
+/** A request that starts or continues a job. */
 export interface JobRequest {
-  /** Of the path. */
+  /** The path parameters. */
   readonly params: Readonly<Record<string, string>>;
-  /** Of the request. Where a job goes on, the provider's object, which has the same fields. */
+  /** The body of the request. For a continued job, the provider's object, which has the same fields. */
   readonly body: JsonObject;
 }
 
-/** By which a job is read at its provider. */
+/** The fields by which a job is read at its provider. */
 export type JobName = Pick<ProviderJob, 'upstreamId' | 'traits'>;
 
-/** What one kind of job is, for the part of the gateway that meters all of them. */
+/** Describes one kind of job, so that the gateway can meter it. */
 export interface DeferredMeter {
-  /** For policies and the ledger. */
+  /** The endpoint in policies and in the ledger. */
   readonly endpoint: string;
-  /** Those that start a job, or go on with one. */
+  /** The operations that start or continue a job. */
   readonly operations: readonly string[];
   readonly kind: ProviderObjectKind;
-  /** In which its calls are billed. */
+  /** The mode in which the calls of a job are billed. */
   readonly mode: PriceMode;
   isMeteredAt(provider: string): boolean;
-  /** The provider never says what a job has used: it is charged its plan, also where no limit applies. */
+  /** The provider never reports the usage of a job, so its plan is charged, even when no limit applies. */
   readonly chargesBound?: true;
-  /** @throws GatewayError `validation_failed` for what the provider would refuse */
+  /**
+   * The most that a job may use.
+   * @throws GatewayError `validation_failed` for a request that the provider would refuse
+   */
   planOf(context: ProviderContext, request: JobRequest): Promise<JobPlan>;
-  /** What a job may use more each time that a caller goes on with it; absent: nothing. Never rejects. */
+  /**
+   * The most that a job may use in addition each time a client continues it; absent when that is nothing. Never
+   * rejects.
+   */
   stepOf?(context: ProviderContext, request: JobRequest): Promise<JobPlan>;
-  /** Fields of the request that the provider's object repeats: by them a job is found whose create was not answered. */
+  /** Fields of the request that the provider's object repeats. They identify a job whose creation was not answered. */
   traitsOf(request: JobRequest): JsonObject;
-  /** How long after its create the job may be looked for, and what it has not used stay reserved. */
+  /** Milliseconds after the creation during which the job is polled and stays reserved. */
   lifetimeMs(body: JsonObject): number;
-  /** Names the job of an object; undefined: it has no name. */
+  /** The id of the job in an object; undefined when it has none. */
   idOf(object: JsonObject): string | undefined;
-  /** Names the job that a request goes on with. */
+  /** The id of the job that a request continues. */
   idIn?(params: JobRequest['params']): string;
-  /** Events with an object of a job as their data, where answers may be streams of events. */
+  /** The types of events whose data is a job, when answers may be event streams. */
   readonly events?: RegExp;
-  /** One job, as the API shows it; without an id, the newest ones. */
+  /** Reads one job as the API shows it; without an id, the newest ones. */
   read(context: ProviderContext, job: JobName): Promise<readonly JsonObject[]>;
   isOver(object: JsonObject): boolean;
-  /** The object of a job that is over says itself what was used: each read of it settles the job. */
+  /** A finished job reports its usage in its own object, so every read of it settles the job. */
   readonly showsUsage?: true;
   /**
-   * What a job that is over has used; undefined: it cannot be known.
-   * @param isSumEnough asked with the model that the provider names: whether the sum of its calls says what they cost
+   * The usage of a finished job; undefined when it cannot be known.
+   * @param isSumEnough gets the model that the provider names; returns whether the sum of its calls decides their cost
    */
   usageOf(
     context: ProviderContext,
@@ -93,7 +99,7 @@ export interface DeferredMeter {
   ): Promise<readonly DoneCalls[] | undefined>;
 }
 
-/** The kinds of jobs that are metered: the rooms announce theirs. */
+/** The kinds of jobs that are metered. Each room registers its own. */
 @Injectable()
 export class DeferredMeters {
   readonly #meters: DeferredMeter[] = [];

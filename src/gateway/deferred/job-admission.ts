@@ -19,14 +19,13 @@ import { USAGE_STORE } from '../../usage/usage-store.token.js';
 import {
   type ExtendOutcome,
   type Reservation,
-  type ReserveOutcome,
   StoreUnavailableError,
   type UsageFigures,
   type UsageStore,
 } from '../../usage/usage-store.types.js';
 import { NOTHING } from '../call-cost.js';
-import { refusalOf, remainingOf } from '../limit-refusal.js';
-import { monitoredRefusal } from '../monitored-limits.js';
+import { refusalOf } from '../limit-refusal.js';
+import { noteAdmission } from '../monitored-limits.js';
 import { pricedModel, type ProviderContext } from '../provider-context.decorator.js';
 import { CallPrices, dimensionsOf, factsOf, UsageMeter } from '../usage-meter.js';
 import type { DeferredMeter, JobPlan, PlannedCalls } from './deferred-meter.js';
@@ -34,18 +33,18 @@ import { boundOfCalls } from './many-calls.js';
 import { figuresJson, figuresOf, type JobPart } from './provider-job.entity.js';
 import type { MeteredJob } from './provider-job.store.js';
 
-/** What a part of a job is charged to. */
+/** The reservation of one part of a job, and the policies that it is charged to. */
 export interface PlannedPart {
   readonly reservation: Reservation;
   readonly policies: readonly CompiledPolicy[];
-  /** As the provider knows it. */
+  /** The provider's name of the model; null when no model is known. */
   readonly model: string | null;
   /** The model whose prices apply; null: `model` itself. */
   readonly soldAs: string | null;
   readonly isBounded: boolean;
 }
 
-/** Decides whether what a job may use fits into its limits, and reserves it. */
+/** Reserves what a job may use, if its limits have room for it. */
 @Injectable()
 export class JobAdmission {
   constructor(
@@ -57,7 +56,7 @@ export class JobAdmission {
     private readonly config: AppConfig,
   ) {}
 
-  /** Whether a limit may apply. Without one, the caller need not wait for what a plan takes. */
+  /** Whether a limit may apply. If none does, no plan is needed, which takes time. */
   async isLimited(context: ProviderContext, { endpoint }: DeferredMeter): Promise<boolean> {
     return mayBeLimited(await this.policiesOf(context), factsOf(context, { endpoint, model: undefined }));
   }
@@ -78,7 +77,7 @@ export class JobAdmission {
   }
 
   /**
-   * All parts or none. Returns those that limits apply to.
+   * Reserves all parts or none. Returns the parts that limits apply to.
    * @throws GatewayError `usage_limit_exceeded`, `usage_limit_contended`, `store_unavailable`
    */
   async reserve(context: ProviderContext, parts: readonly PlannedPart[]): Promise<readonly Reservation[]> {
@@ -112,7 +111,7 @@ export class JobAdmission {
     const bound = sumOf(held, more.reservation.bound);
     const reservation = { ...more.reservation, id: part.id, at, bound: held };
     const outcome = await this.decided(context, this.store.extend({ reservation, bound, expiresAt: endsAt }));
-    // One that is not open any more is charged already, and corrected when the job is settled.
+    // `gone`: the reservation is already charged. The charge is corrected when the job is settled.
     if (outcome.kind !== 'admitted' && outcome.kind !== 'gone')
       throw refusalOf(outcome, reservation.charges, more.policies);
     return { ...part, bound: { ...figuresJson(bound), rate: part.bound.rate } };
@@ -183,7 +182,7 @@ export class JobAdmission {
     return { reservation, policies, model, soldAs, isBounded: unbounded === undefined && mayChange !== true };
   }
 
-  /** A job of which no model is known. */
+  /** The only part of a job whose models are not known. */
   private planUnknown(
     context: ProviderContext,
     { endpoint }: DeferredMeter,
@@ -205,7 +204,7 @@ export class JobAdmission {
   }
 }
 
-/** Of a model route: its virtual key alone says it of all others. */
+/** The base model that a model route names. Without one, the virtual key alone decides. */
 function soldAsIn({ modelNames }: ProviderContext): string | null {
   return modelNames?.route?.target.baseModel ?? null;
 }
@@ -217,19 +216,7 @@ function sumOf(one: UsageFigures, other: UsageFigures): UsageFigures {
   };
 }
 
-function noteAdmission(
-  { request, answer }: ProviderContext,
-  reservation: Reservation,
-  { buckets }: ReserveOutcome & { readonly kind: 'admitted' },
-): void {
-  const remaining = remainingOf(buckets, reservation.charges);
-  if (remaining !== undefined) answer.setHeader('x-gateway-limit-remaining', remaining);
-  const monitored = monitoredRefusal(reservation, buckets);
-  request.facts.limit_monitored ??= monitored?.result;
-  request.facts.limit_monitored_policy ??= monitored?.policyId;
-}
-
-/** The units that need prices. */
+/** The units that need a price. */
 function unitsOf({ calls, mayUse }: Pick<PlannedCalls, 'calls' | 'mayUse'>): readonly QuantityUnit[] {
   const used = new Set<QuantityUnit>(['request', ...mayUse]);
   for (const counts of calls) for (const unit of QUANTITY_UNITS) if (counts[unit] !== undefined) used.add(unit);

@@ -17,18 +17,18 @@ import { costOfCalls, isSumEnough, reportAll } from './many-calls.js';
 import { ResultsMissingError } from './provider-files.js';
 import { figuresJson, type JobPart, type PartCharge, type ProviderJob } from './provider-job.entity.js';
 
-/** For a job without a known model: each model that its results name gets a row in the ledger. */
+/** The most models of a job whose model is not known. Each model in its results gets a row in the ledger. */
 const MAX_MODELS = 16;
-/** As in the ledger. */
+/** The length of the column in the ledger. */
 const MAX_MODEL_CHARACTERS = 255;
 
-/** What one part of a job has done. */
+/** The usage of one part of a job. */
 interface Share {
   readonly part: Pick<JobPart, 'id' | 'model' | 'soldAs' | 'bound' | 'isBounded'>;
   readonly calls: readonly Counts[];
 }
 
-/** Finds out what the parts of a job are charged. */
+/** Computes the charge of each part of a job. */
 @Injectable()
 export class JobCharges {
   constructor(
@@ -37,8 +37,8 @@ export class JobCharges {
   ) {}
 
   /**
-   * Of a job that is over.
-   * @throws what reading its usage failed with
+   * The charges of a finished job.
+   * @throws the error of reading its usage
    */
   async ofResult(
     job: ProviderJob,
@@ -60,7 +60,7 @@ export class JobCharges {
     return Promise.all(shares.map((share) => this.charge(job, meter, context, share)));
   }
 
-  /** Results that are too large to be read, or not there, stay so: to ask for them again says nothing more. */
+  /** Results that are missing or too large stay so, and reading them again is useless. */
   private unknownIfLost({ id, kind, provider }: ProviderJob, error: unknown): undefined {
     if (error instanceof ResultsMissingError)
       this.logger.warn({ event: 'provider_job_results_missing', job_id: id, kind, provider });
@@ -86,7 +86,7 @@ export class JobCharges {
     return { id, model, ...figuresJson(figures), rate, source, outcome: 'answered' };
   }
 
-  /** As they were when the job was admitted. */
+  /** The prices at the time when the job was admitted. */
   private async pricesOf(
     job: ProviderJob,
     context: ProviderContext,
@@ -100,7 +100,7 @@ export class JobCharges {
   }
 }
 
-/** The bound of each part, where what it has used is not known. */
+/** Charges the bound of each part, when its usage is not known. */
 export function boundsOf(
   { parts }: Pick<ProviderJob, 'parts'>,
   source: FigureSource,
@@ -109,7 +109,7 @@ export function boundsOf(
   return parts.map(({ id, model, bound }) => ({ id, model, ...bound, source, outcome }));
 }
 
-/** What was done, by part; undefined where it cannot be said of which part it is. */
+/** The usage by part; undefined when it cannot be assigned to the parts. */
 function sharesOf({ parts, provider }: ProviderJob, done: readonly DoneCalls[]): readonly Share[] | undefined {
   const [only, ...others] = parts;
   if (only === undefined) return [];
@@ -117,7 +117,7 @@ function sharesOf({ parts, provider }: ProviderJob, done: readonly DoneCalls[]):
     const all = done.flatMap(({ calls }) => calls);
     if (only.isReserved || done.length === 0) return [{ part: only, calls: all }];
     if (done.length > MAX_MODELS) return undefined;
-    // No reservation says what the model is, so each has a row of its own.
+    // No reservation names a model, so each model gets a row of its own.
     return done.map(({ model = only.model, calls }, index) => ({
       part: {
         ...only,
@@ -135,7 +135,7 @@ function sharesOf({ parts, provider }: ProviderJob, done: readonly DoneCalls[]):
   }));
 }
 
-/** The part of a model. An answer may name a version of it: `gpt-4o-mini-2024-07-18`. */
+/** The part whose model this is. A provider may report a version of it: `gpt-4o-mini-2024-07-18`. */
 function partOf(parts: readonly JobPart[], provider: string, model: string | undefined): JobPart | undefined {
   if (model === undefined) return undefined;
   const answered = canonicalModel(provider, model);

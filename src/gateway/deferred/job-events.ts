@@ -2,14 +2,14 @@ import { isObject, type JsonObject, parseForeignJson } from '../../common/json/r
 import { EventSplitter, readEvent } from '../../upstream/streams/event-splitter.js';
 import type { BodyFilter } from '../../upstream/upstream.types.js';
 
-/** Of a longer one, the end of the job is not read: it is asked for later. */
+/** Longer events are not read. Their job is polled later. */
 const MAX_EVENT_BYTES = 1_048_576;
 const NO_BYTES = Buffer.alloc(0);
 
-/** Reads the states of a job in a stream of events, which passes as it comes. */
+/** Reads the states of a job from a stream of events, which passes unchanged. */
 export class JobEvents implements BodyFilter {
   readonly #splitter = new EventSplitter(MAX_EVENT_BYTES, 'split');
-  /** The last state of the job; undefined: no event has shown it. */
+  /** The last state of the job; undefined when no event has shown it. */
   latest: JsonObject | undefined;
 
   /**

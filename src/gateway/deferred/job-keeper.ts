@@ -27,20 +27,20 @@ import { figuresOf, type PartCharge, type ProviderJob } from './provider-job.ent
 import { type JobOwner, ProviderJobStore } from './provider-job.store.js';
 
 const MAX_RUNNING = 8;
-/** A claim is renewed so often while it lasts, so that one that ends was left behind by a gateway that died. */
+/** Renewals of a claim per lease. A claim that expires was left by a gateway that died. */
 const RENEWALS = 3;
 /** The pause between two polls of a job, as a share of its age. */
 const SHARE_OF_AGE = 0.05;
 const MAX_PAUSE_MS = 600_000;
-/** A job that takes longer than it may is looked after for so long at a time. */
+/** How much longer a running job is polled after its planned end, each time. */
 const RENEWED_MS = 2 * 3_600_000;
 const LONGEST_MS = 30 * 86_400_000;
-/** How far the clock of a provider may be behind. */
+/** How far a provider's clock may be behind. */
 const CLOCK_SKEW_MS = 120_000;
 const FORGET_AFTER_MS = 30 * 86_400_000;
 const END_MS = 5_000;
 
-/** Looks after jobs until they are settled, on every replica at once: each job is looked at by one of them at a time. */
+/** Polls jobs until they are settled. All replicas run it; each job is claimed by one replica at a time. */
 @Injectable()
 export class JobKeeper implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly loop: WakeableLoop;
@@ -72,7 +72,7 @@ export class JobKeeper implements OnApplicationBootstrap, BeforeApplicationShutd
     await this.running.idle(END_MS);
   }
 
-  /** A caller has read these objects: jobs that are over by now are settled at once. Never rejects. */
+  /** Settles finished jobs at once, when a client has read their objects. Never rejects. */
   async settleFinished(context: ProviderContext, kind: ProviderObjectKind, answer: unknown): Promise<void> {
     const meter = this.meters.ofKind(kind, context.virtualKey.provider.slug);
     if (meter === undefined) return;
@@ -86,13 +86,13 @@ export class JobKeeper implements OnApplicationBootstrap, BeforeApplicationShutd
         account: context.account ?? {},
       };
       if (meter.showsUsage === true) await this.settleRead(context, meter, owner, over);
-      else if ((await this.jobs.hasten(owner, kind, ids, this.clock.now())) > 0) this.loop.wake();
+      else if ((await this.jobs.checkNow(owner, kind, ids, this.clock.now())) > 0) this.loop.wake();
     } catch (error) {
       this.logger.warn({ event: 'provider_job_not_hastened', kind, error: describeDefect(error) });
     }
   }
 
-  /** A stream has shown how a job ended: it is settled by that. Never rejects. */
+  /** Settles a job whose end a stream has shown. Never rejects. */
   async conclude({ meter, job: { id } }: DeferredCall, context: ProviderContext, object: JsonObject): Promise<void> {
     if (!meter.isOver(object)) return;
     this.running.begin();
@@ -139,7 +139,7 @@ export class JobKeeper implements OnApplicationBootstrap, BeforeApplicationShutd
       await this.jobs.forgetSettled(new Date(now.getTime() - FORGET_AFTER_MS));
       this.isFailing = false;
     } catch (error) {
-      // Once an outage.
+      // Logged once per outage.
       if (!this.isFailing) this.logger.error({ event: 'provider_jobs_failed', error: describeDefect(error) });
       this.isFailing = true;
     }
@@ -150,7 +150,7 @@ export class JobKeeper implements OnApplicationBootstrap, BeforeApplicationShutd
     this.running.begin();
     this.runningCount += 1;
     const renewal = setInterval(
-      // Without a database, another gateway may look at the job as well: to settle it again changes nothing.
+      // When this fails, another replica may poll the job too. Settling it twice changes nothing.
       () => void this.jobs.renew(job, this.claimEnd()).catch(() => undefined),
       this.config.USAGE_LEASE_MARGIN_MS / RENEWALS,
     ).unref();
@@ -164,7 +164,7 @@ export class JobKeeper implements OnApplicationBootstrap, BeforeApplicationShutd
       this.runningCount -= 1;
       this.running.end();
     }
-    // There is room for another one now.
+    // Another job can be claimed now.
     this.loop.wake();
   }
 
@@ -176,7 +176,7 @@ export class JobKeeper implements OnApplicationBootstrap, BeforeApplicationShutd
     if (job.charges !== null) return this.settle(job, job.charges);
     const meter = this.meters.ofKind(job.kind, job.provider);
     if (meter === undefined) return this.putOff(job);
-    // Nothing was seen of its end: the provider may have done all of it.
+    // The end was never seen, and the provider may have done all of the work.
     if (job.endsAt < this.clock.now()) return this.decide(job, boundsOf(job, 'presumed', 'unknown'));
     const context = await this.contextOf(job);
     const object = await this.find(job, meter, context);
@@ -185,7 +185,7 @@ export class JobKeeper implements OnApplicationBootstrap, BeforeApplicationShutd
     await this.decide(job, await this.charges.ofResult(job, meter, context, object));
   }
 
-  /** The provider's object; undefined: it is not known which one it is. */
+  /** Reads the provider's object of a job; undefined when it is not known which object it is. */
   private async find(
     job: ProviderJob,
     meter: DeferredMeter,
@@ -196,7 +196,7 @@ export class JobKeeper implements OnApplicationBootstrap, BeforeApplicationShutd
     const candidates = objects.filter((object) => isCandidate(job, object));
     const ids = candidates.flatMap((object) => meter.idOf(object) ?? []);
     const others = await this.jobs.known(job, ids);
-    // Lists begin with the newest.
+    // Lists begin with the newest object; the oldest match is the likeliest.
     const found = candidates.findLast((object) => !others.has(meter.idOf(object) ?? ''));
     const id = found === undefined ? undefined : meter.idOf(found);
     if (id === undefined || !(await this.jobs.identify(job.id, id, this.clock.now()))) return undefined;
@@ -207,7 +207,7 @@ export class JobKeeper implements OnApplicationBootstrap, BeforeApplicationShutd
     await this.settle(job, await this.jobs.decide(job, charges));
   }
 
-  /** To settle a part again changes nothing. */
+  /** Idempotent: settling a part again changes nothing. */
   private async settle(job: ProviderJob, charges: readonly PartCharge[]): Promise<void> {
     const { at, provider, dimensions } = job;
     for (const charge of charges) {
@@ -220,12 +220,12 @@ export class JobKeeper implements OnApplicationBootstrap, BeforeApplicationShutd
     await this.jobs.close(job, this.clock.now());
   }
 
-  /** The job goes on: what is reserved for it stays so. */
+  /** Keeps the reservations of a running job. */
   private async extend(job: ProviderJob): Promise<void> {
     const now = this.clock.now().getTime();
     const endsAt = new Date(Math.max(job.endsAt.getTime(), now + RENEWED_MS));
     if (endsAt > job.endsAt && endsAt.getTime() < job.at.getTime() + LONGEST_MS) {
-      // Without a change of the bound: a request may extend the reservation at the same time.
+      // Only the time is extended, since a request may raise the bound concurrently.
       for (const { id, isReserved } of job.parts) if (isReserved) await this.store.prolong(id, endsAt);
       await this.jobs.prolong(job, endsAt);
     }
@@ -272,7 +272,7 @@ export class JobKeeper implements OnApplicationBootstrap, BeforeApplicationShutd
   }
 }
 
-/** Whether an object of the provider can be the one that an unanswered request has made. */
+/** Whether an object may be the one that an unanswered request created. */
 function isCandidate({ traits, at }: ProviderJob, object: JsonObject): boolean {
   const createdAt = numberOrUndefined(object['created_at']);
   if (createdAt === undefined || createdAt * 1_000 < at.getTime() - CLOCK_SKEW_MS) return false;

@@ -7,11 +7,11 @@ import type { ProviderContext } from '../provider-context.decorator.js';
 
 const NEWEST = { limit: '100' } as const;
 
-/** Where a provider that speaks OpenAI's API keeps objects of one kind. */
+/** The path of one kind of object at providers of OpenAI's API. */
 export interface JobPlace {
-  /** Of the list. */
+  /** The path of the list. */
   readonly path: string;
-  /** The first words of the operations: `fine_tuning.jobs`. */
+  /** The prefix of the operations: `fine_tuning.jobs`. */
   readonly area: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -21,7 +21,10 @@ export interface JobPlace {
 export class JobReader {
   constructor(private readonly calls: ProviderCallService) {}
 
-  /** Calls to a provider with an API of its own. @param operation for traces */
+  /**
+   * Returns a function that calls a provider with another API.
+   * @param operation in traces
+   */
   ask(context: ProviderContext, operation: string): Ask {
     return async (request) => {
       const answer = await this.calls.run(context, { operation, model: undefined, request, retry: 'idempotent' });
@@ -29,7 +32,7 @@ export class JobReader {
     };
   }
 
-  /** One job, or the newest ones. */
+  /** Reads one job; without an id, the newest ones. */
   async read(
     context: ProviderContext,
     { path, area, headers }: JobPlace,

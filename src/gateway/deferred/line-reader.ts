@@ -5,23 +5,25 @@ const LF = 0x0a;
 const NO_BYTES = Buffer.alloc(0);
 
 export interface LineBounds {
-  /** Of the whole file. */
+  /** The limit of the whole file. */
   readonly bytes: number;
   readonly lineBytes: number;
   readonly lines: number;
 }
 
-/** More came than a reader takes. */
+/** The text exceeds a limit of its reader. */
 export class TooLargeError extends Error {}
 
-/** Reads a text as it comes, one line at a time: it may be larger than what memory should hold. */
+/** Reads a text line by line as it arrives, since it may be too large for memory. */
 export class LineReader extends Writable {
   #pending: Buffer[] = [];
   #pendingBytes = 0;
   #bytes = 0;
   #lines = 0;
 
-  /** @param onLine gets each line that has more than spaces, and its number from 1; what it throws ends the reading */
+  /**
+   * @param onLine gets each line that is not blank, and its number from 1. An error that it throws ends the reading.
+   */
   constructor(
     private readonly onLine: (line: Buffer, number: number) => void,
     private readonly bounds: LineBounds,

@@ -14,12 +14,12 @@ import {
 import type { UsageFigures } from '../../usage/usage-store.types.js';
 import { believableCount, boundsOf, quantitiesOf } from '../call-cost.js';
 
-/** Calls that are made later, all in one mode. */
+/** Calls of a job, all in one mode. */
 export interface ManyCalls {
-  /** What the provider bills by. */
+  /** The unit by which the provider bills. */
   readonly unit: QuantityUnit;
   readonly mode: PriceMode;
-  /** Of each call. */
+  /** The quantities of each call. */
   readonly calls: readonly Counts[];
 }
 
@@ -31,7 +31,7 @@ export interface ManyCallsCost {
 
 const NO_PRICES: readonly Price[] = [];
 
-/** What the calls cost at most. */
+/** The highest cost of the calls. */
 export function boundOfCalls({ unit, mode, calls }: ManyCalls, prices: readonly Price[]): ManyCallsCost {
   const isPriced = calls.every((counts) => isWhollyPriced({ unit, counts }, prices));
   const counting = isPriced ? prices : NO_PRICES;
@@ -39,7 +39,7 @@ export function boundOfCalls({ unit, mode, calls }: ManyCalls, prices: readonly 
   return { isPriced, figures: sum.figures, rate: rateOf(sum.applied, mode) };
 }
 
-/** What the calls cost by their reports. */
+/** The cost of the calls by their reports. */
 export function costOfCalls({ unit, mode, calls }: ManyCalls, prices: readonly Price[]): ManyCallsCost {
   const isPriced = calls.every((counts) => isWhollyPriced({ unit, counts: usedTokens(counts) }, prices));
   const counting = isPriced ? prices : NO_PRICES;
@@ -47,25 +47,25 @@ export function costOfCalls({ unit, mode, calls }: ManyCalls, prices: readonly P
   return { isPriced, figures: sum.figures, rate: rateOf(sum.applied, mode) };
 }
 
-/** A report may name what a call has not used, or what no price is for besides its tokens: that makes no call free. */
+/** The token units other than reported zeros. Neither a zero nor a unit without a price may make the call free. */
 function usedTokens(counts: Counts): Counts {
   const used = QUANTITY_UNITS.filter((unit) => isTokenUnit(unit) && counts[unit] !== 0);
   return Object.fromEntries(used.map((unit) => [unit, counts[unit]]));
 }
 
-/** Whether the reports say all that has a bound: what was read, and what was written. */
+/** Whether the reports cover input and output, as far as the bound has them. */
 export function reportAll(calls: readonly Counts[], bound: Quantities): boolean {
   const bounded = [INPUT_UNITS, OUTPUT_UNITS].filter((units) => units.some((unit) => (bound[unit] ?? 0n) > 0n));
   return bounded.every((units) => calls.every((counts) => reportsOneOf(units, counts)));
 }
 
-/** A figure that cannot be true says nothing. */
+/** An implausible figure does not count as a report. */
 function reportsOneOf(units: readonly QuantityUnit[], counts: Counts): boolean {
   const figures = units.flatMap((unit) => counts[unit] ?? []);
   return figures.length > 0 && figures.every((figure) => believableCount(figure) !== undefined);
 }
 
-/** Whether the sum of the calls says what they cost: not where the price of a call depends on its size. */
+/** Whether the sum of the calls decides their cost. It does not when a price depends on the size of each call. */
 export function isSumEnough(prices: readonly Price[]): boolean {
   return prices.every(({ minInputTokens, unit }) => minInputTokens === 0 && unit !== 'request');
 }
@@ -77,7 +77,9 @@ interface Group {
   calls: number;
 }
 
-/** Each call counts in the tier that its own input reaches. All that have the same prices are rounded once. */
+/**
+ * The cost of the calls. Each call counts in the tier of its own input; calls with the same prices are rounded once.
+ */
 function sumOfCalls(
   calls: readonly Quantities[],
   pricesOf: (quantities: Quantities) => readonly Price[],

@@ -5,15 +5,15 @@ import type { MappedProvider } from '../relay/operation.types.js';
 import type { JobReader } from './job-reader.js';
 
 interface MappedPlace {
-  /** For policies and the ledger. */
+  /** The endpoint in policies and in the ledger. */
   readonly endpoint: string;
-  /** The first words of the operations: `fine_tuning.jobs`. */
+  /** The prefix of the operations: `fine_tuning.jobs`. */
   readonly area: string;
   /** Path parameter that holds the id of a job. */
   readonly idParam: string;
 }
 
-/** The jobs of one kind at a provider with an API of its own. */
+/** The jobs of one kind at a provider with another API than OpenAI's. */
 export class MappedJobs {
   constructor(
     private readonly reader: JobReader,
@@ -28,7 +28,7 @@ export class MappedJobs {
     return provider === this.provider.slug;
   }
 
-  /** As the API shows it. */
+  /** Reads a job as the API shows it. */
   retrieve(context: ProviderContext, id: string): Promise<JsonObject> {
     return this.run(context, 'retrieve', { [this.place.idParam]: id }, {});
   }

@@ -5,11 +5,11 @@ import type { ResourceProvider } from '../relay/operation.types.js';
 import type { JobPlace, JobReader } from './job-reader.js';
 
 interface OfferedPlace extends JobPlace {
-  /** For policies and the ledger. */
+  /** The endpoint in policies and in the ledger. */
   readonly endpoint: string;
 }
 
-/** The jobs of one kind at the providers that speak OpenAI's API; others cannot be metered. */
+/** The jobs of one kind at providers of OpenAI's API. Others cannot be metered. */
 export class MeteredJobs {
   readonly #providers: readonly Extract<ResourceProvider, { readonly kind: 'relay' }>[];
 
@@ -27,7 +27,7 @@ export class MeteredJobs {
     return this.#providers.some(({ slug }) => slug === provider);
   }
 
-  /** One job, as the API shows it; without an id, the newest ones. */
+  /** Reads one job as the API shows it; without an id, the newest ones. */
   async read(context: ProviderContext, upstreamId: string | null): Promise<readonly JsonObject[]> {
     const found = await this.reader.read(context, this.place, upstreamId);
     const provider = this.#providers.find(({ slug }) => slug === context.virtualKey.provider.slug);

@@ -11,7 +11,7 @@ import { GatewayError } from '../../common/errors/gateway.error.js';
 /** OpenAI takes batches of 200 MB and 50,000 lines; the results of one may be larger. */
 const BOUNDS = { bytes: 1_073_741_824, lineBytes: 33_554_432, lines: 100_000 } as const;
 
-/** The results of a job are not there, and will not come any more. */
+/** The results of a job do not exist and never will. */
 export class ResultsMissingError extends Error {
   constructor(options: ErrorOptions) {
     super('the results are not there', options);
@@ -26,9 +26,9 @@ export class ProviderFiles {
 
   /**
    * Reads a file line by line.
-   * @param request by which the provider gives it
-   * @param onLine what it throws ends the reading
-   * @throws what `onLine` or the provider failed with; TooLargeError; Error after the time
+   * @param request the request for the file
+   * @param onLine an error that it throws ends the reading
+   * @throws the error of `onLine` or of the provider; TooLargeError; Error after the time limit
    */
   async eachLine(
     context: ProviderContext,
@@ -38,7 +38,7 @@ export class ProviderFiles {
   ): Promise<void> {
     const reader = new LineReader(onLine, BOUNDS);
     const isRead = finished(reader);
-    // The one that waits for the call hears of it.
+    // The race below reports the error.
     isRead.catch(() => undefined);
     const timer = setTimeout(() => reader.destroy(new Error(`not read within ${maxMs} ms`)), maxMs);
     try {
@@ -58,18 +58,18 @@ export class ProviderFiles {
   }
 }
 
-/** Rejects with what the reading fails with: the call would say that its receiver has left. */
+/** Rejects with the error of the reading; the call itself would only report that its receiver disconnected. */
 async function neverUnless(isRead: Promise<void>): Promise<never> {
   await isRead;
   return new Promise(() => undefined);
 }
 
-/** The file of a provider that speaks OpenAI's API. */
+/** The request for a file at a provider of OpenAI's API. */
 export function accountFile({ account }: ProviderContext, fileId: string): ProviderRequest {
   return { ...fileContentRequest(fileId), headers: account };
 }
 
-/** Why a file leaves open what a job may use. */
+/** The reason why a file leaves the usage of a job open, for the error message. */
 export function unreadableReason(error: unknown): string {
   if (error instanceof TooLargeError) return error.message;
   const status = error instanceof GatewayError ? error.provider?.status : undefined;

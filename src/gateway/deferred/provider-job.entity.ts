@@ -5,7 +5,7 @@ import { fromQuantitiesJson, type QuantitiesJson, toQuantitiesJson } from '../..
 import type { AttemptOutcome, FigureSource, UsageDimensions, UsageFigures } from '../../usage/usage-store.types.js';
 import type { ProviderObjectKind } from '../relay/relay-route.js';
 
-/** Figures of one model in JSON. The cost is text: it is an integer without a bound. */
+/** The figures of one model in JSON. The cost is text, because it may exceed a JSON number. */
 export interface PartFigures {
   readonly costNano: string;
   readonly quantities: QuantitiesJson;
@@ -20,22 +20,22 @@ export function figuresJson({ costNano, quantities }: UsageFigures): Omit<PartFi
   return { costNano: String(costNano), quantities: toQuantitiesJson(quantities) };
 }
 
-/** What a job does with one model: one row of the ledger. */
+/** The use of one model by a job: one row of the ledger. */
 export interface JobPart {
-  /** Of the reservation, and then of the row. */
+  /** The id of the reservation, and later of the row in the ledger. */
   readonly id: string;
-  /** As the provider knows it; null: not known before the job is over. */
+  /** The provider's name of the model; null when it is not known before the job ends. */
   readonly model: string | null;
-  /** The model whose prices count, where a model route names another one. */
+  /** The model whose prices apply, when a model route names another one. */
   readonly soldAs?: string | null;
   readonly isReserved: boolean;
-  /** Of the reservation. */
+  /** The reserved figures. */
   readonly bound: PartFigures;
-  /** Whether that is a bound; if not, something leaves open what is used. */
+  /** Whether `bound` really bounds the usage. */
   readonly isBounded: boolean;
 }
 
-/** What a part is charged, once that is known. */
+/** The charge of a part. */
 export interface PartCharge extends PartFigures {
   readonly id: string;
   readonly model: string | null;
@@ -43,7 +43,7 @@ export interface PartCharge extends PartFigures {
   readonly outcome: AttemptOutcome;
 }
 
-/** Work that a provider does, and bills, after it has answered. The gateway looks after it until it is settled. */
+/** Work that a provider does and bills after its answer. The gateway polls it until it is settled. */
 @Entity('provider_jobs')
 @Index('uq_provider_jobs_upstream', ['organisationId', 'provider', 'server', 'kind', 'upstreamId'], { unique: true })
 export class ProviderJob {
@@ -56,7 +56,7 @@ export class ProviderJob {
   @Column({ type: 'varchar', length: 32 })
   readonly kind!: ProviderObjectKind;
 
-  /** Through which the job can be read: the one that made it, or the last one that a caller has read it through. */
+  /** The virtual key for reading the job: the one that created it, or the last one that a client read it with. */
   @Column({ name: 'virtual_key_id', type: 'uuid' })
   readonly virtualKeyId!: string;
 
@@ -71,7 +71,7 @@ export class ProviderJob {
   @Column({ type: 'jsonb' })
   readonly account!: Readonly<Record<string, string>>;
 
-  /** null: the answer to the create is not known. */
+  /** null when the creation was not answered. */
   @Column({ name: 'upstream_id', type: 'varchar', length: 1024, nullable: true })
   readonly upstreamId!: string | null;
 
@@ -79,14 +79,14 @@ export class ProviderJob {
   @Column({ type: 'jsonb' })
   readonly traits!: JsonObject;
 
-  /** Of its rows in the ledger, but for the model. */
+  /** The dimensions of its rows in the ledger, without the model. */
   @Column({ type: 'jsonb' })
   readonly dimensions!: UsageDimensions;
 
   @Column({ type: 'jsonb' })
   readonly parts!: readonly JobPart[];
 
-  /** Written before the ledger is, so that all that settle the job charge the same. null: not known yet. */
+  /** Stored before the ledger is written, so that all replicas charge the same. null when not known yet. */
   @Column({ type: 'jsonb', nullable: true })
   readonly charges!: readonly PartCharge[] | null;
 
@@ -94,16 +94,16 @@ export class ProviderJob {
   @Column({ type: 'timestamptz' })
   readonly at!: Date;
 
-  /** When the gateway stops to look after it. */
+  /** When the gateway stops polling it. */
   @Column({ name: 'ends_at', type: 'timestamptz' })
   readonly endsAt!: Date;
 
-  /** null: nothing is left to do. */
+  /** null when nothing is left to do. */
   @Index('ix_provider_jobs_next_check_at')
   @Column({ name: 'next_check_at', type: 'timestamptz', nullable: true })
   readonly nextCheckAt!: Date | null;
 
-  /** Of the gateway that looks after it at the moment. */
+  /** The claim of the replica that polls it now. */
   @Column({ name: 'claim_id', type: 'uuid', nullable: true })
   readonly claimId!: string | null;
 

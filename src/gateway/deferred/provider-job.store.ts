@@ -11,10 +11,10 @@ export type MeteredJob = Omit<ProviderJob, 'claimId' | 'settledAt' | 'nextCheckA
 
 export type NewJob = MeteredJob & { readonly nextCheckAt: Date };
 
-/** Whose jobs are meant: those of an account at a provider, and how it is reached. */
+/** An account at a provider, and how it is reached. */
 export type JobOwner = Pick<ProviderJob, 'organisationId' | 'provider' | 'server' | 'virtualKeyId' | 'account'>;
 
-/** The jobs of all gateways of one database. One gateway at a time looks after a job. */
+/** The jobs of all replicas. A job is claimed by one replica at a time. */
 @Injectable()
 export class ProviderJobStore {
   constructor(@InjectRepository(ProviderJob) private readonly jobs: Repository<ProviderJob>) {}
@@ -42,8 +42,8 @@ export class ProviderJobStore {
   }
 
   /**
-   * Notes the id that the provider has given to a job. Whether it is this job's alone: a create that is repeated with the same
-   * `Idempotency-Key` makes no other job.
+   * Stores the provider's id of a job. Returns whether no other job has it: a creation that is repeated with the same
+   * `Idempotency-Key` creates no second job.
    */
   async identify(id: string, upstreamId: string, nextCheckAt: Date): Promise<boolean> {
     try {
@@ -55,7 +55,7 @@ export class ProviderJobStore {
     }
   }
 
-  /** Those of the ids that jobs have. */
+  /** Returns those of the ids that jobs already have. */
   async known({ organisationId, provider, server }: JobOwner, ids: readonly string[]): Promise<ReadonlySet<string>> {
     const where = { organisationId, provider, server, upstreamId: In([...ids]) };
     const found = await this.jobs.find({ select: { id: true, upstreamId: true }, where });
@@ -71,7 +71,7 @@ export class ProviderJobStore {
     return this.jobs.findOneBy({ organisationId, provider, server, kind, upstreamId });
   }
 
-  /** Those of the ids whose jobs are not settled. */
+  /** Returns the unsettled jobs with these ids. */
   async unsettled(
     { organisationId, provider, server }: JobOwner,
     kind: ProviderObjectKind,
@@ -85,14 +85,17 @@ export class ProviderJobStore {
     return this.jobs.findOneBy({ id });
   }
 
-  /** Changes what is reserved for a job that is not charged yet. Returns false when another request has changed it since it was read. */
+  /**
+   * Changes the parts of a job that is not charged yet. Returns false when another request has changed them since they
+   * were read.
+   */
   async changeParts({ id, parts }: Pick<ProviderJob, 'id' | 'parts'>, changed: readonly JobPart[]): Promise<boolean> {
     const parameters = [id, toStorableJson(parts), toStorableJson(changed)];
     const [, affected]: readonly [unknown, number] = await this.jobs.query(CHANGE_PARTS, parameters);
     return affected > 0;
   }
 
-  /** Jobs that are due, from now on this gateway's to look after, until the end of its lease. */
+  /** Claims jobs that are due, until the end of the lease. */
   async claim(now: Date, leaseEnd: Date, most: number): Promise<readonly ProviderJob[]> {
     const [rows]: readonly [readonly { readonly id: string; readonly claim: string }[], number] = await this.jobs.query(
       CLAIM,
@@ -104,31 +107,33 @@ export class ProviderJobStore {
     return found.filter(({ claimId }) => claimId !== null && claims.has(claimId));
   }
 
-  /** The job stays this gateway's until then. */
+  /** Extends the claim of a job. */
   async renew({ id, claimId }: ProviderJob, leaseEnd: Date): Promise<void> {
     if (claimId !== null) await this.jobs.update({ id, claimId }, { nextCheckAt: leaseEnd });
   }
 
-  /** Looks at a claimed job again at that time. */
+  /** Releases the claim of a job until its next check. */
   async putOff({ id, claimId }: ProviderJob, nextCheckAt: Date): Promise<void> {
     if (claimId !== null) await this.jobs.update({ id, claimId }, { nextCheckAt, claimId: null });
   }
 
-  /** Looks after a job until then. */
+  /** Moves the time at which polling of a job ends. */
   async prolong({ id }: ProviderJob, endsAt: Date): Promise<void> {
     await this.jobs.update({ id }, { endsAt });
   }
 
-  /** Jobs that are over, as someone has seen: looked at now, the way that they were seen. */
-  async hasten(owner: JobOwner, kind: ProviderObjectKind, ids: readonly string[], now: Date): Promise<number> {
+  /** Makes finished jobs due now, through the virtual key and account that a client has read them with. */
+  async checkNow(owner: JobOwner, kind: ProviderObjectKind, ids: readonly string[], now: Date): Promise<number> {
     const { organisationId, provider, server, virtualKeyId, account } = owner;
     const how = [virtualKeyId, toStorableJson(account)];
     const parameters = [now, ...how, organisationId, provider, server, kind, [...ids]];
-    const [, affected]: readonly [unknown, number] = await this.jobs.query(HASTEN, parameters);
+    const [, affected]: readonly [unknown, number] = await this.jobs.query(CHECK_NOW, parameters);
     return affected;
   }
 
-  /** What a job is charged: the first that is written down counts, also for another that settles it. */
+  /**
+   * Stores the charges of a job and returns them. The first stored charges win, so that all replicas charge the same.
+   */
   async decide({ id }: ProviderJob, charges: readonly PartCharge[]): Promise<readonly PartCharge[]> {
     await this.jobs.query(DECIDE, [id, toStorableJson(charges)]);
     return (await this.jobs.findOneByOrFail({ id })).charges ?? charges;
@@ -148,7 +153,9 @@ const INSERT = `
     "parts", "at", "ends_at", "next_check_at", "account")
   VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`;
 
-/** $1 now, $2 end of the lease, $3 most to claim. What a gateway does not bring back is due again after its lease. */
+/**
+ * $1 now, $2 end of the lease, $3 most to claim. A job that a replica does not release is due again after its lease.
+ */
 const CLAIM = `
   UPDATE "provider_jobs" SET "claim_id" = gen_random_uuid(), "next_check_at" = $2::timestamptz
   WHERE "id" IN (
@@ -157,8 +164,11 @@ const CLAIM = `
   )
   RETURNING "id", "claim_id" AS "claim"`;
 
-/** $1 now, $2 virtual key, $3 account, $4 organisation, $5 provider, $6 server, $7 kind, $8 ids. One that is looked at already stays so. */
-const HASTEN = `
+/**
+ * $1 now, $2 virtual key, $3 account, $4 organisation, $5 provider, $6 server, $7 kind, $8 ids. A claimed job stays
+ * claimed.
+ */
+const CHECK_NOW = `
   UPDATE "provider_jobs" SET "next_check_at" = $1::timestamptz, "virtual_key_id" = $2, "account" = $3
   WHERE "organisation_id" = $4 AND "provider" = $5 AND "server" = $6 AND "kind" = $7 AND "upstream_id" = ANY ($8::text[])
     AND "next_check_at" > $1::timestamptz AND "claim_id" IS NULL`;

@@ -10,16 +10,16 @@ import { RESPONSE_ID } from './response-pins.js';
 
 const CACHE_KEY = 'prompt_cache_key';
 const PREVIOUS_RESPONSE = 'previous_response_id';
-/** The members of a body that decide where a call goes, besides its model. */
+/** The members of a body that decide where a call is sent, besides its model. */
 export const ROUTING_MEMBERS: readonly string[] = [CACHE_KEY, PREVIOUS_RESPONSE];
-/** Of JSON in English; other texts have fewer. */
+/** For English in JSON. Other texts have fewer. */
 const BYTES_PER_TOKEN = 4;
 type NamedDestination = Pick<Destination, 'virtualKey' | 'model'>;
 
-/** What a header can hold, at a length that no model's name or ARN has. */
+/** Printable ASCII, as headers allow, and longer than any model name or ARN. */
 const FITS_A_HEADER = /^[\x20-\x7e]{1,512}$/;
 
-/** For the log line. */
+/** Sets the fields of the log line. */
 export function noteDestination(known: RequestContext, { virtualKey, model }: NamedDestination): void {
   known.facts.virtual_key = virtualKey.slug;
   known.facts.provider = virtualKey.provider.slug;
@@ -27,13 +27,19 @@ export function noteDestination(known: RequestContext, { virtualKey, model }: Na
   if (model !== undefined) known.noteModel(model);
 }
 
-/** For a caller that may know it. */
-export function tellDestination(answer: Pick<AnswerHead, 'setHeader'>, { virtualKey, model }: NamedDestination): void {
+/** Names the destination to the client, in headers. */
+export function setDestinationHeaders(
+  answer: Pick<AnswerHead, 'setHeader'>,
+  { virtualKey, model }: NamedDestination,
+): void {
   answer.setHeader('x-gateway-virtual-key-used', virtualKey.slug);
   if (model !== undefined && FITS_A_HEADER.test(model)) answer.setHeader('x-gateway-model', model);
 }
 
-/** What model routes ask about a call. @param model as the caller wrote it */
+/**
+ * Answers the questions of a model route from a request.
+ * @param model as the client wrote it
+ */
 export class RequestOfRoute implements RoutedCall {
   constructor(
     private readonly request: Request,
@@ -77,7 +83,7 @@ export class RequestOfRoute implements RoutedCall {
   }
 }
 
-/** What the calls of a session have in common: its name, or the key under which the provider caches its prompts. */
+/** The value that the calls of a session share: its name, or the key of the provider's prompt cache. */
 function affinityOf(request: Request): string | undefined {
   const { body } = request;
   const cacheKey: unknown = isObject(body) ? body[CACHE_KEY] : undefined;

@@ -7,7 +7,7 @@ import type { PolicyAttributes } from '../../policies/policy-keys.js';
 import { UsageBucketStore } from '../../usage/usage-bucket.store.js';
 import type { BucketState, Charge } from '../../usage/usage-store.types.js';
 
-/** A strict usage limit that a call falls under. */
+/** An enforced usage limit that applies to a call. */
 export interface LimitState {
   readonly policy: CompiledPolicy;
   readonly charge: Charge;
@@ -16,7 +16,7 @@ export interface LimitState {
 
 const PARTS = 10_000;
 
-/** Reads what the usage limits of a call have left, without reserving. */
+/** Reads what is left of the usage limits of a call, without reserving. */
 @Injectable()
 export class LimitStates {
   constructor(

@@ -10,7 +10,7 @@ export const PROVIDER_HEADER = 'x-portkey-provider';
 export interface ConfigTarget {
   /** The slug. */
   readonly virtualKey: string;
-  /** undefined: the model of the request. */
+  /** undefined means the model of the request. */
   readonly model: string | undefined;
   readonly order: number;
   readonly weight?: number;
@@ -18,7 +18,7 @@ export interface ConfigTarget {
   readonly timeoutMs?: number;
 }
 
-/** What conditions compare. */
+/** The facts that conditions compare. */
 export interface ConfigFacts {
   readonly metadata: Readonly<Record<string, string>>;
   readonly model: string | undefined;
@@ -31,7 +31,7 @@ interface NamedTarget extends ConfigTarget {
 const MAX_ITEMS = 16;
 const MAX_DEPTH = 4;
 const MODES = ['single', 'fallback', 'loadbalance', 'conditional'];
-/** Other parts of the gateway do what these ask for, or nothing does: answers are not cached. */
+/** Ignored: the gateway does these in its own way, or not at all (answers are not cached). */
 const IGNORED = ['name', 'cache', 'retry', 'strict_open_ai_compliance'];
 const OF_TARGET = new Set([...IGNORED, 'virtual_key', 'provider', 'override_params', 'weight', 'request_timeout']);
 const MAX_TIMEOUT_MS = 3_600_000;
@@ -39,8 +39,8 @@ const OF_CONFIG = new Set([...OF_TARGET, 'strategy', 'targets']);
 const OF_STRATEGY = new Set(['mode', 'on_status_codes', 'conditions', 'default']);
 
 /**
- * The targets of a config that a call may go to. None: the config names no virtual key.
- * @throws GatewayError `validation_failed` for what is not understood, and for credentials and addresses
+ * The targets of a config that a call may be sent to; empty when the config names no virtual key.
+ * @throws GatewayError `validation_failed` for unknown members, credentials and addresses
  */
 export function targetsOfConfig(text: string, facts: ConfigFacts): readonly ConfigTarget[] {
   const config = parse(text);

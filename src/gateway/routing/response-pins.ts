@@ -14,14 +14,14 @@ import { ResponsePin } from './response-pin.entity.js';
 export const RESPONSE_ID = 'response_id';
 
 const MAX_REMEMBERED = 10_000;
-/** A database that is slower must not keep an answer from its caller. */
+/** A slow database must not delay an answer for longer. */
 const LONGEST_WAIT_MS = 1_000;
 const MAX_ID_LENGTH = 255;
 
-/** Which virtual key a response was made with, of those that model routes have led to. */
+/** Remembers the virtual key of each stored response that a model route led to. */
 @Injectable()
 export class ResponsePins implements OnApplicationShutdown {
-  /** By organisation and response. */
+  /** Virtual key ids by organisation and response. */
   private readonly recent = new LRUCache<string, string>({ max: MAX_REMEMBERED });
   private readonly waiting: WriteBehind<ResponsePin, ResponsePin>;
 
@@ -52,7 +52,10 @@ export class ResponsePins implements OnApplicationShutdown {
     });
   }
 
-  /** Over when other gateways can find it: until then, the caller cannot continue the response. Never fails. */
+  /**
+   * Resolves when other replicas can find the pin. Until then, the client must not get the id of the response. Never
+   * rejects.
+   */
   async note(organisationId: string, responseId: string, virtualKeyId: string): Promise<void> {
     if (!isPinnable(responseId)) return;
     this.recent.set(keyOf(organisationId, responseId), virtualKeyId);
@@ -60,7 +63,7 @@ export class ResponsePins implements OnApplicationShutdown {
     await settledWithin(LONGEST_WAIT_MS, this.waiting.flush());
   }
 
-  /** The id of the virtual key; undefined: it is not known. */
+  /** The id of the virtual key; undefined when it is not known. */
   async find(organisationId: string, responseId: string): Promise<string | undefined> {
     const recent = this.recent.get(keyOf(organisationId, responseId));
     if (recent !== undefined || !isPinnable(responseId)) return recent;
@@ -68,7 +71,7 @@ export class ResponsePins implements OnApplicationShutdown {
       const row = await this.pins.findOneBy({ organisationId, responseId });
       return row?.virtualKeyId;
     } catch (cause) {
-      // The call goes on, as one whose response is not known.
+      // The call continues as if the response were not known.
       this.logger.warn({ event: 'response_pin_not_read', error: describeDefect(cause) });
       return undefined;
     }

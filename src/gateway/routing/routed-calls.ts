@@ -8,37 +8,37 @@ import type { KnownTarget } from '../../model-routes/target-terms.js';
 import { TargetHealth } from '../../model-routes/target-health.js';
 import type { ProviderContext } from '../provider-context.decorator.js';
 import { VirtualKeyFinder } from '../virtual-key.finder.js';
-import { noteDestination, tellDestination } from './destination.js';
+import { noteDestination, setDestinationHeaders } from './destination.js';
 import { failedTarget } from './failed-target.js';
 
 const INTERNAL: ErrorCode = 'internal_error';
-/** Targets that were tried. */
+/** The number of targets that were tried. */
 const ATTEMPTS_HEADER = 'x-gateway-attempts';
 
-/** One try of a call, at one target of its model route. */
+/** Sends a call to one target of its model route. */
 export type RoutedAttempt<Result> = (context: ProviderContext, route: AttemptOfRoute) => Promise<Result>;
 
 export interface AttemptOfRoute {
-  /** The model, as the provider of the target knows it; undefined: the call goes as it came. */
+  /** The target provider's name of the model; undefined when the call is not routed. */
   readonly model: string | undefined;
-  /** Whether other targets wait for the call, so that nothing of a failure should reach the caller. */
+  /** Whether other targets can take the call. Then no part of a failure may reach the client. */
   readonly hasNext: boolean;
-  /** Whether the target gets the call only once: others wait for it, or the target fails at the moment. */
+  /** Whether the call is not retried at this target: there are other targets, or this one is failing. */
   readonly isTriedOnce: boolean;
-  /** Milliseconds until the answer begins, where the target has a limit of its own. */
+  /** The target's own limit in milliseconds until the answer begins. */
   readonly timeoutMs: number | undefined;
 }
 
 interface NextTarget {
   readonly context: ProviderContext;
   readonly target: KnownTarget;
-  /** That take the call when this one fails too. */
+  /** The targets that get the call when this one fails too. */
   readonly others: readonly KnownTarget[];
 }
 
 const UNROUTED: AttemptOfRoute = { model: undefined, hasNext: false, isTriedOnce: false, timeoutMs: undefined };
 
-/** Runs calls of model routes: a target that fails hands its call to the next one, until something of an answer is out. */
+/** Runs calls of model routes. When a target fails, the next one gets the call, unless the answer has begun. */
 @Injectable()
 export class RoutedCalls {
   constructor(
@@ -48,9 +48,7 @@ export class RoutedCalls {
     private readonly metrics: Metrics,
   ) {}
 
-  /**
-   * @throws what the last target failed with that could take the call
-   */
+  /** @throws the error of the last target that could take the call */
   async run<Result>(context: ProviderContext, attempt: RoutedAttempt<Result>): Promise<Result> {
     const route = context.modelNames?.route;
     if (route === undefined) return attempt(context, UNROUTED);
@@ -60,15 +58,15 @@ export class RoutedCalls {
     let { target, others } = route;
     let failure: unknown;
     for (let attempts = 1; ; attempts += 1) {
-      // Other calls may have begun, or failed, since the targets got their turns.
+      // Other calls may have succeeded or failed since the targets were ordered.
       const better = this.isHealthy(target) ? undefined : await this.next(current, this.healthyFirst(target, others));
       if (better !== undefined && better.target !== target) {
         ({ context: current, target, others } = better);
-        this.tell(current, target);
+        this.reportDestination(current, target);
       }
       answer.setHeader(ATTEMPTS_HEADER, String(attempts));
       const hasNext = others.length > 0;
-      // Asked before the call begins, which may be the one that shows whether the target works again.
+      // Read before `begin`, which makes this call the probe of a target that was failing.
       const isTriedOnce = hasNext || !this.isHealthy(target);
       this.health.begin(target.healthKey, this.now());
       try {
@@ -78,18 +76,18 @@ export class RoutedCalls {
         return result;
       } catch (error) {
         const now = this.now();
-        const { outcome, isPassable, pauseMs } = failedTarget(error, now);
+        const { outcome, mayFailOver, pauseMs } = failedTarget(error, now);
         this.health.end(target.healthKey, outcome, now, pauseMs);
-        // One that cannot take the call says less than one that has tried.
-        if (failure === undefined || outcome !== 'unknown' || !isPassable) failure = error;
-        if (!isPassable || answer.headersSent || answer.destroyed) throw failure;
+        // The error of a target that tried the call takes precedence over one that could not take it.
+        if (failure === undefined || outcome !== 'unknown' || !mayFailOver) failure = error;
+        if (!mayFailOver || answer.headersSent || answer.destroyed) throw failure;
         const found = await this.next(current, others);
         if (found === undefined) throw failure;
         this.noteFailover(current, target, error);
         ({ context: current, target, others } = found);
       }
       for (const name of answer.getHeaderNames()) if (!given.includes(name)) answer.removeHeader(name);
-      this.tell(current, target);
+      this.reportDestination(current, target);
     }
   }
 
@@ -103,10 +101,10 @@ export class RoutedCalls {
     return healthy.length === 0 ? [] : [...healthy, target, ...others.filter((other) => !healthy.includes(other))];
   }
 
-  private tell({ request, virtualKey, answer }: ProviderContext, { model }: KnownTarget): void {
+  private reportDestination({ request, virtualKey, answer }: ProviderContext, { model }: KnownTarget): void {
     const destination = { virtualKey, model };
     noteDestination(request, destination);
-    tellDestination(answer, destination);
+    setDestinationHeaders(answer, destination);
   }
 
   private noteFailover({ virtualKey, request }: ProviderContext, { model }: KnownTarget, error: unknown): void {
@@ -115,7 +113,7 @@ export class RoutedCalls {
     this.metrics.failovers.inc({ provider: virtualKey.provider.slug, reason });
   }
 
-  /** undefined: none of the others can be used. */
+  /** The next target that can be used; undefined when there is none. */
   private async next(context: ProviderContext, waiting: readonly KnownTarget[]): Promise<NextTarget | undefined> {
     const { modelNames, principal, bytes } = context;
     if (modelNames?.route === undefined || waiting.length === 0) return undefined;
