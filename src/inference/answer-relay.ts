@@ -7,39 +7,40 @@ import type { Dialect, InferenceCall, InferenceFacts } from './dialects/dialect.
 import { requestedModes } from './dialects/service-mode.js';
 import { DiscreetMeter } from './discreet-meter.js';
 import { OutlivingSink } from './drained-calls.js';
-import { errorInstead, isNoAnswer, isPassable } from './failed-answers.js';
+import { errorInstead, isNoAnswer, mayFailOver } from './failed-answers.js';
 import { HeldStream } from './held-stream.js';
 import { beginStream, isStream, reply } from './replies.js';
 import { type CallersDialect, inCallersWords, type TranslatedCall, translatedMeter } from './translated-calls.js';
 import type { TranslatedMeter } from './translators/translated-meter.js';
 
-/** What is known of a call before it is sent to a target. */
+/** The parts of a call at one target that its answer needs. */
 export interface AnswerPlan<Facts extends InferenceFacts> {
   readonly dialect: Dialect<Facts>;
   readonly call: InferenceCall<Facts>;
-  /** Of the body, that the dialect reads. */
+  /** The members of the body that the dialect reads. */
   readonly members: JsonObject;
   readonly noteRoom: BillableStream['noteRoom'];
   readonly response: Response;
-  /** Whether another target can take the call while its caller has seen nothing. */
+  /** Whether another target can take the call, as long as the client has received nothing. */
   readonly hasNext: boolean;
-  /** Of a call whose provider does not speak the dialect of its caller. */
+  /** Set when the provider does not speak the client's dialect. */
   readonly translated: TranslatedCall | undefined;
-  /** Whether the answer is read to its end when the caller leaves. */
+  /** Whether the answer is read to its end when the client disconnects. */
   readonly isDrained: boolean;
-  /** What the caller must not see. */
+  /** The secrets that the client must not see. */
   readonly secrets: readonly string[];
-  /** Records the id of what the call creates; absent: it creates nothing. */
+  /** Records the id of the created object; undefined when the call creates none. */
   readonly record: ((id: string) => Promise<void>) | undefined;
 }
 
-/** The answer of a call at one target on its way to the caller: what meters it, where it goes, and what it comes to. */
+/** Relays the answer of one target to the client: its meter, its stream and its result. */
 export class AnswerRelay<Facts extends InferenceFacts> implements BillableStream {
   readonly endpoint: string;
   readonly model: string;
   readonly noteRoom: BillableStream['noteRoom'];
-  /** The caller gets the answer in this one. */
+  /** The dialect of the client. */
   readonly dialect: CallersDialect;
+  readonly isDrained: boolean;
   #meter: StreamMeter | undefined;
   #translation: TranslatedMeter | undefined;
   #held: HeldStream | undefined;
@@ -52,6 +53,7 @@ export class AnswerRelay<Facts extends InferenceFacts> implements BillableStream
     this.endpoint = this.dialect.endpoint;
     this.model = call.facts.model;
     this.noteRoom = noteRoom;
+    this.isDrained = plan.isDrained;
   }
 
   estimate(): UsageEstimate {
@@ -71,7 +73,7 @@ export class AnswerRelay<Facts extends InferenceFacts> implements BillableStream
     return (this.#meter = this.#translation = translatedMeter(meter, translated));
   }
 
-  /** Undefined: the answer is not a stream, and is replied whole. */
+  /** Returns the sink of a stream; undefined for a whole answer. */
   readonly sinkFor = (head: UpstreamHead): Writable | undefined => {
     this.#meter?.noteHead?.(head);
     if (!isStream(head)) return undefined;
@@ -89,7 +91,10 @@ export class AnswerRelay<Facts extends InferenceFacts> implements BillableStream
     return this.#held;
   };
 
-  /** Replies what no stream has taken. @throws GatewayError for an error that came instead of an answer */
+  /**
+   * Replies with an answer that was not streamed.
+   * @throws GatewayError for an error that arrived instead of an answer
+   */
   async complete({ status, headers, body }: RelayedAnswer): Promise<void> {
     if (this.#held?.isFailed === true || (body !== undefined && this.#hasFailed())) throw errorInstead(status);
     if (body === undefined) return;
@@ -99,28 +104,28 @@ export class AnswerRelay<Facts extends InferenceFacts> implements BillableStream
     reply(this.plan.response, { status, headers, body });
   }
 
-  /** The error of the translation is the reason of what follows it. */
+  /** The error to report: that of the translation, if there is one, since it caused all others. */
   reasonFor(error: unknown): unknown {
     return this.#translation?.error ?? error;
   }
 
   #begin(head: UpstreamHead): Writable {
-    const { response, isDrained } = this.plan;
+    const { response } = this.plan;
     beginStream(this.dialect, response, head, () => this.#translation?.answerId ?? this.#answerId);
-    return isDrained ? new OutlivingSink(response) : response;
+    return this.isDrained ? new OutlivingSink(response) : response;
   }
 
-  /** Whether an error has come instead of an answer that another target may do better than. */
+  /** Whether an error arrived instead of an answer, and another target may succeed. */
   #hasFailed(): boolean {
     const failure = this.plan.hasNext ? this.#meter?.failure : undefined;
-    return failure !== undefined && isPassable(failure);
+    return failure !== undefined && mayFailOver(failure);
   }
 
   #noteId(id: string): void {
     this.#answerId = id;
     const recorded = this.plan.record?.(id);
     this.#recorded = recorded;
-    // Of a stream, the failure is in the log.
+    // For a stream, the failure is only logged.
     recorded?.then(() => (this.#recorded = undefined)).catch(() => undefined);
   }
 }

@@ -3,18 +3,20 @@ import { Writable } from 'node:stream';
 import { Injectable } from '@nestjs/common';
 import { AbortableClient, type ClientConnection } from '../common/http/client-connection.js';
 
-/** Longest time for the rest of an answer whose client has left. */
+/** The longest time for the rest of an answer after its client disconnected. */
 const MAX_DRAIN_MS = 120_000;
 const MAX_DRAINS = 64;
 
-/** Calls that go on when their clients have left, since only the end of an answer says what it costs. */
+/** Continues calls after their clients disconnect, because only the end of an answer reports its cost. */
 @Injectable()
 export class DrainedCalls {
   #running = 0;
 
-  /** Runs `work`, whose call ends for its client only when too many others go on, or after a while. */
+  /**
+   * Runs `work`. When the client disconnects, its call continues for 2 minutes at most, unless 64 others already do.
+   */
   async run<Result>(client: ClientConnection, work: (caller: ClientConnection) => Promise<Result>): Promise<Result> {
-    // There is nothing yet that could be read to its end.
+    // The client is gone before the call began, so there is no answer to read.
     if (client.aborted) return work(client);
     const caller = new AbortableClient();
     let timer: NodeJS.Timeout | undefined;
@@ -33,7 +35,7 @@ export class DrainedCalls {
   }
 }
 
-/** Passes an answer on to its client, and takes the rest of it when the client has left. */
+/** Writes an answer to its client, and discards the rest when the client has disconnected. */
 export class OutlivingSink extends Writable {
   constructor(private readonly answer: ServerResponse) {
     super({ decodeStrings: false });
@@ -55,7 +57,7 @@ export class OutlivingSink extends Writable {
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
-    // After `end`, what was written is still on its way.
+    // After `end`, written bytes may still be in flight.
     if (!this.answer.writableEnded) this.answer.destroy();
     done(error);
   }

@@ -1,10 +1,12 @@
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { isObject, type JsonObject } from '../common/json/read.js';
 
-/** At either end of an answer, spaces included. */
+/** Bytes that are read at either end of an answer, spaces included. */
 const EDGE_BYTES = 256;
 
-/** An answer of success that holds nothing but an error. Its caller never sees it, while another target can answer. */
+/**
+ * The error for a 2xx answer that holds nothing but an error. The client never sees it while another target can answer.
+ */
 export function errorInstead(status: number): GatewayError {
   const reason = 'an error instead of an answer';
   return new GatewayError('provider_failed', { reason, provider: { status } });
@@ -25,9 +27,9 @@ export function isError(error: unknown): boolean {
 const BOM = '\ufeff';
 const JSON_ENDS = new Set(['{}', '[]']);
 
-/** Whether a whole answer is not JSON, such as the page of a proxy, or was cut short: no model has written it. */
+/** Whether a whole answer is not JSON, such as a proxy's page, or was cut short. */
 export function isNoAnswer(body: Buffer): boolean {
-  // The ends are enough, and embeddings may have megabytes.
+  // Both ends are enough. Embeddings may be megabytes long.
   const first = body.toString('utf8', 0, EDGE_BYTES).replace(BOM, '').trimStart().at(0);
   const last = body
     .toString('latin1', Math.max(0, body.length - EDGE_BYTES))
@@ -36,12 +38,12 @@ export function isNoAnswer(body: Buffer): boolean {
   return first === undefined || last === undefined || !JSON_ENDS.has(first + last);
 }
 
-/** The statuses, and the words, of an error that is about the request: every provider would say the same. */
+/** The statuses and types of errors about the request, which every provider would return. */
 const ABOUT_REQUEST: ReadonlySet<unknown> = new Set([400, 404, 413, 422, '400', '404', '413', '422']);
 const INVALID = /invalid_request|invalid_prompt|not_found|too_large|context_length|content_filter/;
 
-/** Whether another target may do better than this error. */
-export function isPassable(failure: JsonObject): boolean {
+/** Whether another target may succeed after this error. */
+export function mayFailOver(failure: JsonObject): boolean {
   const { error, response } = failure;
   const said = [failure, error, isObject(response) ? response['error'] : undefined].filter(isObject);
   return !said.some(

@@ -7,25 +7,25 @@ import { clampedCall } from './output-caps.js';
 import { encodingOf } from './token-counts/encodings.js';
 import { TokenCounter } from './token-counts/token-counter.js';
 
-/** More than texts have as a rule: English has four bytes a token. A call that would not fit even then is not counted. */
+/** An upper estimate: English has four bytes per token. A call that would not fit even then is not counted. */
 const MOST_BYTES_PER_TOKEN = 8;
 
-/** A call that its usage limits refuse. */
+/** A call that usage limits refused. */
 export interface RefusedCall<Facts extends InferenceFacts> {
   readonly dialect: Pick<Dialect<Facts>, 'withOutputCap'>;
   readonly call: InferenceCall<Facts>;
   readonly estimateOf: (call: InferenceCall<Facts>) => UsageEstimate;
   readonly room: LimitRoom;
-  /** Whether its answer may be made shorter. */
+  /** Whether its output cap may be lowered. */
   readonly isClamped: boolean;
 }
 
-/** Calls that fit into their usage limits after a closer look. */
+/** Makes refused calls fit into their usage limits. */
 @Injectable()
 export class FittedCalls {
   constructor(private readonly counter: TokenCounter) {}
 
-  /** The call with its input counted, and if need be with a lower output cap; undefined: it does not fit. */
+  /** Returns the call with its input counted and, if needed, a lower output cap; undefined when it does not fit. */
   async fitted<Facts extends InferenceFacts>(
     context: ProviderContext,
     refused: RefusedCall<Facts>,
@@ -41,7 +41,7 @@ export class FittedCalls {
     return clampedCall(dialect, best, output, response);
   }
 
-  /** undefined: its tokeniser is not known, counting cannot help, or it took too long. */
+  /** Counts the input; undefined when the tokeniser is not known, counting cannot help, or takes too long. */
   private async counted<Facts extends InferenceFacts>(
     context: ProviderContext,
     { call, estimateOf, room, isClamped }: RefusedCall<Facts>,

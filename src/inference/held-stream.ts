@@ -1,22 +1,22 @@
 import { Writable } from 'node:stream';
 
-/** Of a beginning without output. What is longer goes on. */
+/** The most bytes without output that are held back. */
 const MAX_HELD_BYTES = 65_536;
 
 export interface HeldStreamPlan {
-  /** Begins the answer. Called once, when it is clear that the stream is to go on. */
+  /** Begins the answer. Called once, when the stream is to be forwarded. */
   readonly begin: () => Writable;
-  /** Whether the bytes that were written so far have some of the model's output. */
+  /** Whether the bytes so far contain output of the model. */
   readonly hasOutput: () => boolean;
-  /** Whether they are an error that another target may do better than. */
+  /** Whether the bytes so far are an error, and another target may succeed. */
   readonly hasFailed: () => boolean;
-  /** Until the id of the answer is written down: its caller may use it at once, and at another gateway. */
+  /** Pending until the id of the answer is recorded. The client may use the id at once, at another replica. */
   readonly recording?: () => Promise<void> | undefined;
 }
 
 /**
- * Holds the beginning of a stream back until some of the model's output has come, so that another target can take the call while
- * its caller has seen nothing, and until its id is written down. Then it passes everything on, byte for byte.
+ * Holds back the beginning of a stream until output of the model arrives, so that another target can take the call, and
+ * until the id is recorded. Then it forwards everything byte for byte.
  */
 export class HeldStream extends Writable {
   #held: (Buffer | string)[] = [];
@@ -27,7 +27,7 @@ export class HeldStream extends Writable {
     super({ decodeStrings: false });
   }
 
-  /** Whether the caller has got nothing, and will get nothing, of a stream that is complete. */
+  /** Whether the stream is complete and the client received nothing of it. */
   get isFailed(): boolean {
     return this.#out === undefined && this.plan.hasFailed();
   }
@@ -58,7 +58,7 @@ export class HeldStream extends Writable {
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
-    // After `end`, what was written is still on its way.
+    // After `end`, written bytes may still be in flight.
     if (this.#out?.writableEnded === false) this.#out.destroy();
     done(error);
   }
@@ -73,7 +73,7 @@ export class HeldStream extends Writable {
   }
 }
 
-/** Waits for a receiver that is slower. One that is gone takes everything. */
+/** Writes, and waits for a slow receiver. For a receiver that is gone, the bytes are dropped. */
 function passTo(out: Writable, chunk: Buffer | string | undefined, done: () => void): void {
   const isFree = chunk === undefined ? !out.writableNeedDrain : out.write(chunk);
   if (out.destroyed || isFree) return done();

@@ -31,7 +31,7 @@ import { FittedCalls } from './fitted-calls.js';
 import { IsolatedCalls } from './isolated-calls.js';
 import { namesOtherModels } from './other-models.js';
 import { reply, replyRefusal } from './replies.js';
-import { asItCame, operationOf, passedQuery, type Target } from './target.js';
+import { withOriginalEncoding, operationOf, passedQuery, type Target } from './target.js';
 import { serverTraits } from './server-traits.js';
 import { StreamUsageRefusals } from './stream-usage-refusals.js';
 import {
@@ -47,26 +47,26 @@ import { cappedCall, withdrawCap } from './output-caps.js';
 
 const NO_BYTES = Buffer.alloc(0);
 
-/** What is known of a call before it is sent. */
+/** A call that is ready to be sent. */
 interface PreparedCall<Facts extends InferenceFacts> {
   readonly call: InferenceCall<Facts>;
   readonly target: Target;
-  /** Of the body, that the dialect reads. */
+  /** The members of the body that the dialect reads. */
   readonly members: JsonObject;
   readonly noteRoom?: BillableStream['noteRoom'];
 }
 
 type NoteRefusal = (answer: UpstreamAnswer | undefined) => void;
 
-/** How a call is made at one target. */
+/** The sending of a call to one target. */
 interface Attempt extends AttemptOfRoute {
-  /** Gets the refusal of the provider that the caller is to have; undefined: there is none yet. */
+  /** Gets the provider's refusal for the client; undefined resets it. */
   readonly noteRefusal: NoteRefusal;
-  /** Of a call whose provider does not speak the dialect of its caller. */
+  /** Set when the provider does not speak the client's dialect. */
   readonly translated?: TranslatedCall;
 }
 
-/** Relays calls of models: the bytes of the caller to the provider, and those of the provider to the caller. */
+/** Relays calls of models: forwards the client's bytes to the provider, and the provider's bytes to the client. */
 @Injectable()
 export class InferenceService {
   private readonly usageRefusals = new StreamUsageRefusals();
@@ -84,11 +84,14 @@ export class InferenceService {
     offered: OfferedEndpoints,
   ) {
     for (const { slug, endpoint } of DIALECTS) {
-      offered.add(this.offerersOf(slug).map((provider) => ({ endpoint, provider, isMetered: true })));
+      offered.add(this.providersOffering(slug).map((provider) => ({ endpoint, provider, isMetered: true })));
     }
   }
 
-  /** A call that costs. @param members of the body that the dialect reads */
+  /**
+   * A billable call.
+   * @param members the members of the body that the dialect reads
+   */
   async run<Facts extends InferenceFacts>(
     dialect: Dialect<Facts>,
     context: ProviderContext,
@@ -96,15 +99,15 @@ export class InferenceService {
     response: Response,
   ): Promise<void> {
     noteLongAnswer(response);
-    await this.passingErrors(context, response, (noteRefusal) =>
+    await this.withProviderErrors(context, response, (noteRefusal) =>
       this.routed.run(context, (current, route) =>
-        this.runTo(dialect, current, named(members, route), response, { noteRefusal, ...route }),
+        this.runAtTarget(dialect, current, withTargetModel(members, route), response, { noteRefusal, ...route }),
       ),
     );
   }
 
-  /** The call at one target of its model route, or at the one that it names, in a dialect that its provider speaks. */
-  private async runTo<Facts extends InferenceFacts>(
+  /** Sends a call to one target, translated when the target does not speak the client's dialect. */
+  private async runAtTarget<Facts extends InferenceFacts>(
     dialect: Dialect<Facts>,
     context: ProviderContext,
     members: JsonObject,
@@ -112,7 +115,7 @@ export class InferenceService {
     attempt: Attempt,
   ): Promise<void> {
     const translator = neededTranslator(dialect, context, members);
-    if (translator === undefined) return this.runAt(dialect, context, members, response, attempt);
+    if (translator === undefined) return this.runInDialect(dialect, context, members, response, attempt);
     return this.runTranslated(translator, dialect, context, members, response, attempt);
   }
 
@@ -128,27 +131,27 @@ export class InferenceService {
     const { body } = translated.translation;
     const current = { ...context, bytes: Buffer.from(stringifyLongNumbers(body)) };
     const noteRefusal: NoteRefusal = (answer) => attempt.noteRefusal(answer && refusalFor(translated, answer));
-    const its = { ...attempt, noteRefusal, translated };
+    const translatedAttempt = { ...attempt, noteRefusal, translated };
     switch (translator.to) {
       case 'openai-chat':
-        return this.runAt(openaiChat, current, body, response, its);
+        return this.runInDialect(openaiChat, current, body, response, translatedAttempt);
       case 'openai-responses':
-        return this.runAt(openaiResponses, current, body, response, its);
+        return this.runInDialect(openaiResponses, current, body, response, translatedAttempt);
       case 'anthropic-messages':
-        return this.runAt(anthropicMessages, current, body, response, its);
+        return this.runInDialect(anthropicMessages, current, body, response, translatedAttempt);
       case 'bedrock-converse': {
-        // They stand in the path.
+        // The path contains them.
         const { model, stream } = members;
-        return this.runAt(bedrockConverse, current, { ...body, model, stream }, response, its);
+        return this.runInDialect(bedrockConverse, current, { ...body, model, stream }, response, translatedAttempt);
       }
       case 'gemini': {
         const { model, stream } = members;
-        return this.runAt(gemini, current, { ...body, model, stream }, response, its);
+        return this.runInDialect(gemini, current, { ...body, model, stream }, response, translatedAttempt);
       }
     }
   }
 
-  private async runAt<Facts extends InferenceFacts>(
+  private async runInDialect<Facts extends InferenceFacts>(
     dialect: Dialect<Facts>,
     context: ProviderContext,
     members: JsonObject,
@@ -163,7 +166,7 @@ export class InferenceService {
       facts,
       bytes: target.bytes,
       knownModel: modelFacts(context.virtualKey.provider.slug, pricedModel(context, facts.model)),
-      // An answer that comes whole shows nothing until the model has written all of it.
+      // A whole answer shows no output before its end, as if the model reasoned first.
       hidesReasoning: hidesReasoning || !facts.isStream,
       refusesMaxTokens,
       reportsCost,
@@ -180,7 +183,7 @@ export class InferenceService {
       const refused = { dialect, call, estimateOf: estimate, room, isClamped: output?.isClamped === true };
       const fitted = await this.fitting.fitted(context, refused, response);
       if (fitted === undefined) throw error;
-      // The decision that counts is the next one.
+      // The decision about the shortened call counts.
       context.request.facts.limit_decision = undefined;
       await this.relay(dialect, context, { call: fitted, target, members }, response, attempt);
     }
@@ -189,35 +192,22 @@ export class InferenceService {
   private async relay<Facts extends InferenceFacts>(
     dialect: Dialect<Facts>,
     context: ProviderContext,
-    { call, target, members, noteRoom }: PreparedCall<Facts>,
+    prepared: PreparedCall<Facts>,
     response: Response,
-    { noteRefusal, hasNext, isTriedOnce, model, translated, timeoutMs }: Attempt,
+    attempt: Attempt,
   ): Promise<void> {
-    const isDrained = context.virtualKey.credential.options.on_disconnect === 'drain';
+    const { call, target } = prepared;
     const { isAskedForUsage } = serverTraits(context.virtualKey);
-    const relay = new AnswerRelay({
-      dialect,
-      call,
-      members,
-      noteRoom,
-      response,
-      hasNext,
-      translated,
-      isDrained,
-      secrets: hiddenOf(context).secrets,
-      record: this.recorderFor(dialect, context, members),
-    });
-    const streams = this.streamsOf(relay, call.facts, hasNext, timeoutMs);
-    // Another target answers sooner than this one would after a pause.
-    const ofRoute: RetryMode = isTriedOnce ? 'never' : 'refused';
-    const retry: RetryMode = model === undefined ? 'connect' : ofRoute;
+    const relay = this.answerRelay(dialect, context, prepared, response, attempt);
+    const streams = this.streamsOf(relay, call.facts, attempt.hasNext, attempt.timeoutMs);
+    const retry = retryModeOf(attempt);
     const server = `${context.virtualKey.id} ${call.facts.model}`;
     const bodies = { asking: isAskedForUsage ? dialect.bodyOf(call) : call.bytes, plain: call.bytes };
     try {
-      const answer = await this.usageRefusals.send(server, bodies, noteRefusal, (bytes, note) => {
-        const sent = asItCame(response.req, { ...target, bytes });
+      const answer = await this.usageRefusals.send(server, bodies, attempt.noteRefusal, (bytes, note) => {
+        const sent = withOriginalEncoding(response.req, { ...target, bytes });
         const operation = { ...operationOf(dialect, call.facts.model, sent, note), retry };
-        if (!isDrained) return this.calls.streamBillable(context, operation, relay, streams);
+        if (!relay.isDrained) return this.calls.streamBillable(context, operation, relay, streams);
         return this.drained.run(context.request.caller, (caller) =>
           this.calls.streamBillable(context, operation, relay, { ...streams, caller }),
         );
@@ -228,6 +218,27 @@ export class InferenceService {
       withdrawCap(error, response);
       throw error;
     }
+  }
+
+  private answerRelay<Facts extends InferenceFacts>(
+    dialect: Dialect<Facts>,
+    context: ProviderContext,
+    { call, members, noteRoom }: PreparedCall<Facts>,
+    response: Response,
+    { hasNext, translated }: Attempt,
+  ): AnswerRelay<Facts> {
+    return new AnswerRelay({
+      dialect,
+      call,
+      members,
+      noteRoom,
+      response,
+      hasNext,
+      translated,
+      isDrained: context.virtualKey.credential.options.on_disconnect === 'drain',
+      secrets: hiddenOf(context).secrets,
+      record: this.recorderFor(dialect, context, members),
+    });
   }
 
   private streamsOf<Facts extends InferenceFacts>(
@@ -250,7 +261,9 @@ export class InferenceService {
     };
   }
 
-  /** Records whose the created object is, and where calls that continue it go. */
+  /**
+   * Returns a function that records the owner of the created object, and the virtual key for calls that continue it.
+   */
   private recorderFor<Facts extends InferenceFacts>(
     { creates }: Dialect<Facts>,
     context: ProviderContext,
@@ -264,24 +277,27 @@ export class InferenceService {
     };
   }
 
-  /** A call that continues the answer goes to the account that keeps it. */
+  /** Sends later calls that continue this answer to the account that stores it. */
   private async pin({ modelNames, principal, virtualKey }: ProviderContext, responseId: string): Promise<void> {
     if (modelNames?.route !== undefined) await this.pins.note(principal.organisationId, responseId, virtualKey.id);
   }
 
-  /** A call that is free. @param members of the body that are read */
+  /**
+   * A call that costs nothing.
+   * @param members the members of the body that are read
+   */
   async runFree(
     request: RelayedRequest,
     context: ProviderContext,
     members: JsonObject,
     response: Response,
   ): Promise<void> {
-    await this.passingErrors(context, response, (noteRefusal) =>
+    await this.withProviderErrors(context, response, (noteRefusal) =>
       this.routed.run(context, async (current, route) => {
         noteRefusal(undefined);
-        const model = readModel(named(members, route));
+        const model = readModel(withTargetModel(members, route));
         const target = await this.targetOf(request, current, { model, isStream: false }, response.req);
-        const operation = operationOf(request, model, asItCame(response.req, target), noteRefusal);
+        const operation = operationOf(request, model, withOriginalEncoding(response.req, target), noteRefusal);
         const retry = route.isTriedOnce ? 'never' : operation.retry;
         reply(response, await this.calls.run(current, { ...operation, retry }));
       }),
@@ -310,8 +326,8 @@ export class InferenceService {
     return { path: sent.path, query, bytes: sent.body, headers };
   }
 
-  /** An error of the provider passes as the provider words it: clients recover by these words. */
-  private async passingErrors(
+  /** Runs `work`, and replies with the provider's own error when it refuses: clients depend on its wording. */
+  private async withProviderErrors(
     context: ProviderContext,
     response: Response,
     work: (noteRefusal: NoteRefusal) => Promise<void>,
@@ -327,8 +343,8 @@ export class InferenceService {
     }
   }
 
-  /** Those that speak the dialect, and those for which it is translated. */
-  private offerersOf(dialect: Dialect['slug']): readonly string[] {
+  /** The providers that speak the dialect, and those for which it is translated. */
+  private providersOffering(dialect: Dialect['slug']): readonly string[] {
     return this.providers
       .all()
       .filter(({ dialects }) => {
@@ -338,7 +354,7 @@ export class InferenceService {
       .map(({ slug }) => slug);
   }
 
-  private speakersOf(dialect: Dialect['slug']): readonly string[] {
+  private providersSpeaking(dialect: Dialect['slug']): readonly string[] {
     return this.providers
       .all()
       .filter(({ dialects }) => dialects?.[dialect] !== undefined)
@@ -346,15 +362,21 @@ export class InferenceService {
   }
 
   private notSpoken({ slug, suffix }: Pick<RelayedRequest, 'slug' | 'suffix'>): GatewayError {
-    // Clients do without what is not there.
+    // Clients handle a missing operation, so it has a code of its own.
     const code = suffix === undefined ? 'provider_not_supported' : 'operation_not_offered';
-    const speakers = suffix === undefined ? this.offerersOf(slug) : this.speakersOf(slug);
+    const speakers = suffix === undefined ? this.providersOffering(slug) : this.providersSpeaking(slug);
     const message = `${ERROR_CODES[code].message} These providers do: ${speakers.join(', ')}.`;
     return new GatewayError(code, { message });
   }
 }
 
-/** The members of a body, with the name that its model has at the target. */
-function named(members: JsonObject, { model }: AttemptOfRoute): JsonObject {
+/** A call of a route is retried at its target only when no other target can take it, which answers sooner than a retry. */
+function retryModeOf({ model, isTriedOnce }: Attempt): RetryMode {
+  if (model === undefined) return 'connect';
+  return isTriedOnce ? 'never' : 'refused';
+}
+
+/** The members of a body, with the target's own name of the model. */
+function withTargetModel(members: JsonObject, { model }: AttemptOfRoute): JsonObject {
   return model === undefined || model === members['model'] ? members : { ...members, model };
 }

@@ -9,13 +9,13 @@ import { Isolation } from '../gateway/relay/isolation.js';
 import type { ObjectReference, ProviderObjectKind } from '../gateway/relay/relay-route.js';
 import { bodyObject } from './body-object.js';
 
-/** Calls of models through virtual keys that separate the workspaces of a shared provider account (`isolation: strict`). */
+/** Separates the workspaces of a shared provider account in calls of models (`isolation: strict`). */
 @Injectable()
 export class IsolatedCalls {
   constructor(private readonly isolation: Isolation) {}
 
   /**
-   * Refuses a body that names objects of others. Checks nothing without isolation.
+   * Refuses a body that names objects of other workspaces. Without isolation, checks nothing.
    * @throws GatewayError `not_found`, which does not reveal whether the object exists; `validation_failed`
    */
   async assertOwn(context: ProviderContext, uses: readonly ObjectReference[], body: Buffer): Promise<void> {
@@ -25,14 +25,17 @@ export class IsolatedCalls {
     await this.isolation.assertOwn(ownership, objects, { params: {}, query: {}, body: readUnambiguously(body) });
   }
 
-  /** The caller's `Idempotency-Key`, as the provider gets it. @throws GatewayError `validation_failed` */
+  /**
+   * The `Idempotency-Key` for the provider.
+   * @throws GatewayError `validation_failed`
+   */
   idempotencyHeader(context: ProviderContext, headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
     const key = idempotencyKey(headers, this.isolation.ownershipOf(context));
     return key === undefined ? {} : { 'idempotency-key': key };
   }
 
   /**
-   * Remembers whose object it is. Records nothing without isolation: there are as many as there are calls.
+   * Records the owner of an object. Without isolation, records nothing, since every call creates one.
    * @throws GatewayError `store_unavailable`
    */
   async record(context: ProviderContext, kind: ProviderObjectKind, id: string): Promise<void> {
@@ -42,7 +45,7 @@ export class IsolatedCalls {
   }
 }
 
-/** Of a field that comes twice, the provider might read the one that was not checked. */
+/** Refuses duplicate fields: the provider might read the one that was not checked. */
 function readUnambiguously(body: Buffer): Readonly<Record<string, unknown>> {
   const parsed = bodyObject(body);
   let fields = 0;
@@ -56,7 +59,7 @@ function readUnambiguously(body: Buffer): Readonly<Record<string, unknown>> {
     const message = 'No field may come twice in a body: the virtual key isolates workspaces.';
     throw new GatewayError('validation_failed', { message });
   }
-  // Whose item it is, is not known.
+  // The owner of a referenced item is not known.
   if (refers) throw new GatewayError('not_found', { param: 'input' });
   return parsed;
 }

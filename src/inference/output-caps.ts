@@ -3,11 +3,11 @@ import { GatewayError } from '../common/errors/gateway.error.js';
 import { UpstreamFailure } from '../upstream/upstream.types.js';
 import type { Dialect, InferenceCall, InferenceFacts } from './dialects/dialect.types.js';
 
-/** No answer is cut shorter to make it fit. */
+/** Tokens. A cap is never lowered below this to make a call fit. */
 const LEAST_CLAMPED = 1_024;
 const HEADER = 'x-gateway-max-tokens';
 
-/** The call with the cap of its model route, where its own is higher or missing. */
+/** Returns the call with the cap of its model route, when its own cap is higher or missing. */
 export function cappedCall<Facts extends InferenceFacts>(
   { withOutputCap }: Pick<Dialect<Facts>, 'withOutputCap'>,
   call: InferenceCall<Facts>,
@@ -20,15 +20,15 @@ export function cappedCall<Facts extends InferenceFacts>(
   return withOutputCap(call, routeCap);
 }
 
-/** For what the usage limits of a call have room. */
+/** The room that usage limits have for a call. */
 export interface OutputRoom {
-  /** Of all answers of the call. */
+  /** For all answers of the call together. */
   readonly tokens: number;
-  /** What the call needed for them. */
+  /** The tokens that the call needed. */
   readonly bound: number;
 }
 
-/** The call with a cap that fits into its usage limits; undefined: there is not enough room. */
+/** Returns the call with a cap that fits into its usage limits; undefined when there is not enough room. */
 export function clampedCall<Facts extends InferenceFacts>(
   { withOutputCap }: Pick<Dialect<Facts>, 'withOutputCap'>,
   call: InferenceCall<Facts>,
@@ -43,7 +43,7 @@ export function clampedCall<Facts extends InferenceFacts>(
   return withOutputCap(call, cap);
 }
 
-/** A call that was refused before its provider got it has no cap. */
+/** Removes the header of the cap when the call was refused before it was sent. */
 export function withdrawCap(error: unknown, response: Pick<Response, 'headersSent' | 'removeHeader'>): void {
   if (!response.headersSent && !wasSent(error)) response.removeHeader(HEADER);
 }
@@ -53,7 +53,7 @@ function wasSent(error: unknown): boolean {
   return !(error.cause instanceof UpstreamFailure) || error.cause.wasSent;
 }
 
-/** Of each answer. */
+/** The cap of each answer. */
 function capOf({ facts, knownModel }: InferenceCall): number | undefined {
   return facts.outputCap ?? knownModel?.maxOutput;
 }

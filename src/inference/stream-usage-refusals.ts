@@ -3,27 +3,28 @@ import type { UpstreamAnswer } from '../upstream/upstream.types.js';
 
 const MAX_SERVERS = 10_000;
 const REMEMBERED_MS = 600_000;
-/** The member that asks, or its field. */
+/** The member that requests usage, or its field. */
 const NAMED = /stream_options|include_usage/;
 
 type NoteRefusal = (answer: UpstreamAnswer) => void;
 
-/** The body of a request, which asks for the usage of its stream, and as its caller wrote it. */
+/** The body of a request, once with the option that requests usage, and once as the client wrote it. */
 interface Bodies {
   readonly asking: Buffer;
   readonly plain: Buffer;
 }
 
 /**
- * Servers that refuse to be asked for the usage of a stream, as older ones do. They get the request as its caller wrote it, which
- * must not fail through the gateway alone.
+ * Remembers servers that refuse the option that requests usage, as older ones do. They get the request as the client
+ * wrote it: it must not fail only because it passed the gateway.
  */
 export class StreamUsageRefusals {
   readonly #known = new LRUCache<string, true>({ max: MAX_SERVERS, ttl: REMEMBERED_MS });
 
   /**
+   * Sends a request with the option, and again without it when the server refuses the option.
    * @param server whose refusal is remembered for ten minutes
-   * @param noteRefusal gets the refusal that the caller is to have
+   * @param noteRefusal gets the refusal that the client receives
    */
   async send<Answer>(
     server: string,
@@ -42,7 +43,7 @@ export class StreamUsageRefusals {
       }
     }
     const answer = await send(plain, noteRefusal);
-    // Only a success shows that the option was the reason: a caller could bring about any words of a refusal.
+    // Only a success proves that the option was the reason: a client could cause any wording of a refusal.
     this.#known.set(server, true);
     return answer;
   }

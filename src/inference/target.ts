@@ -6,7 +6,7 @@ import type { Provider } from '../upstream/providers/provider.types.js';
 import type { UpstreamAnswer } from '../upstream/upstream.types.js';
 import type { RelayedRequest } from './dialects/dialect.types.js';
 
-/** Where a call goes, and what of its caller's it takes along. */
+/** The path of a call at its provider, and the client's parts of the request. */
 export interface Target {
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
@@ -29,8 +29,8 @@ export function operationOf(
   };
 }
 
-/** A compressed body in which nothing was changed goes on as it is. */
-export function asItCame({ encodedBody }: Request, target: Target): Target {
+/** Forwards a compressed body in its original bytes when nothing in it was changed. */
+export function withOriginalEncoding({ encodedBody }: Request, target: Target): Target {
   if (encodedBody === undefined || encodedBody.json !== target.bytes) return target;
   const { bytes, coding } = encodedBody;
   return { ...target, bytes, headers: { ...target.headers, 'content-encoding': coding } };
@@ -40,8 +40,8 @@ const BETA = 'beta';
 const VALUE = /^[0-9A-Za-z.-]{1,40}$/;
 
 /**
- * What the caller's query has that the provider knows. Other parameters are ignored, as they always were.
- * @throws GatewayError `validation_failed` for a value that cannot be one
+ * The client's query parameters that the provider knows. Others are ignored.
+ * @throws GatewayError `validation_failed` for a malformed value
  */
 export function passedQuery(
   { slug }: Pick<RelayedRequest, 'slug'>,

@@ -20,10 +20,10 @@ import { eventFormOf, translatorFor } from './translators/translators.js';
 
 const MAX_BETAS = 32;
 
-/** What of a dialect its caller sees. */
+/** The parts of a dialect that the client sees. */
 export type CallersDialect = Pick<Dialect, 'slug' | 'endpoint' | 'suffix' | 'framing' | 'toErrorEvent'>;
 
-/** A call in another dialect than its caller's. */
+/** A call in another dialect than the client's. */
 export interface TranslatedCall {
   readonly dialect: CallersDialect;
   readonly translation: Translation;
@@ -31,8 +31,8 @@ export interface TranslatedCall {
 }
 
 /**
- * The translator for a target that does not speak the dialect, or for a body in the form of another one; undefined: none is needed,
- * or there is none.
+ * The translator for a target that does not speak the dialect, or for a body in the form of another dialect; undefined
+ * when none is needed or exists.
  */
 export function neededTranslator(
   { slug, suffix }: Pick<CallersDialect, 'slug' | 'suffix'>,
@@ -40,19 +40,19 @@ export function neededTranslator(
   members: JsonObject,
 ): Translator | undefined {
   const { dialects } = provider;
-  // Only a call of a model has an equivalent.
+  // Only calls of models can be translated, not their other operations.
   if (dialects === undefined || suffix !== undefined) return undefined;
   const model = readModel(members);
   const speaks = (dialect: Dialect['slug']): boolean =>
     dialects[dialect]?.(model, credential.options, false) !== undefined;
   if (slug === 'openai-chat' && bytes !== undefined && isResponseForChat(bytes))
     return forChat(speaks, provider.mayLackResponses === true);
-  // Its virtual key prefers another API of the provider to that for chats.
+  // The virtual key prefers another API of the provider to its chats API.
   const isUnwanted = slug === 'openai-chat' && credential.options.chats === 'translate';
   return speaks(slug) && !isUnwanted ? undefined : translatorFor(slug, speaks);
 }
 
-/** Responses, where the provider has them for certain; else what they can be translated to. */
+/** Responses, if the provider certainly has them; otherwise what they can be translated to. */
 function forChat(speaks: (dialect: Dialect['slug']) => boolean, mayLackResponses: boolean): Translator | undefined {
   const hasResponses = speaks('openai-responses');
   const isSent = hasResponses && !(mayLackResponses && speaks('openai-chat'));
@@ -65,7 +65,7 @@ export class TranslatedCalls {
   constructor(private readonly clock: Clock) {}
 
   /**
-   * Translates the request, and names in `x-gateway-warnings` what is left out.
+   * Translates the request. Options that are left out are named in `x-gateway-warnings`.
    * @throws GatewayError `unsupported_parameter`, `validation_failed`
    */
   translate(
@@ -98,7 +98,7 @@ export class TranslatedCalls {
   }
 }
 
-/** The estimate, with the caller's name for the field that leaves it open. */
+/** The estimate, with the client's name of the unbounded field. */
 export function inCallersWords(estimate: UsageEstimate, translated: TranslatedCall | undefined): UsageEstimate {
   const { unbounded } = estimate;
   if (translated === undefined || unbounded === undefined) return estimate;
@@ -110,7 +110,7 @@ export function translatedMeter(meter: StreamMeter, { dialect, translation }: Tr
   return new TranslatedMeter(meter, translation, eventFormOf(dialect.slug));
 }
 
-/** The provider's refusal, as the caller gets it. */
+/** The provider's refusal in the client's dialect. */
 export function refusalFor({ dialect }: TranslatedCall, answer: UpstreamAnswer): UpstreamAnswer {
   return translatedRefusal(answer, dialect.slug);
 }
