@@ -1,6 +1,6 @@
 import { type UpstreamCall, UpstreamFailure, type UpstreamFailureKind } from './upstream.types.js';
 
-/** setTimeout fires at once for longer ones. */
+/** setTimeout fires at once for longer times. */
 const LONGEST_TIMER_MS = 2_147_483_647;
 
 const INCOMPLETE = 'no complete answer within';
@@ -9,12 +9,11 @@ const SILENT = 'nothing moved for';
 type EndListener = (failure: UpstreamFailure) => void;
 
 /**
- * Ends a call before its answer is complete: at its deadline, or when its caller leaves. One timer and one listener a call,
- * whatever the number of attempts. It bounds the whole call, or the silence in it: then `touch` starts the time again. There
- * is one listener at a time.
+ * Ends a call early: at its deadline, or when its client disconnects. It uses one timer and one listener per call, for
+ * all attempts. It bounds the whole call or its silence, which `touch` restarts. It has one listener at a time.
  */
 export class CallDeadline {
-  /** By `performance.now()`, a clock that never goes back. */
+  /** On the clock of `performance.now()`, which never goes back. */
   private readonly deadlineMs: number;
   private timeoutMs: number;
   /** Whether it bounds the silence in the call, not the whole. */
@@ -41,32 +40,32 @@ export class CallDeadline {
     return this.deadlineMs - performance.now();
   }
 
-  /** Something moved. Cheap enough for every chunk of a body. Does not change `remainingMs`. */
+  /** Restarts the bound of silence. Cheap enough for every chunk of a body. Does not change `remainingMs`. */
   touch(): void {
-    // A timer that was cleared would come back to life.
+    // `refresh` would start a cleared timer again.
     if (this.boundsSilence && !this.disposed && !this.failure) this.timer?.refresh();
   }
 
-  /** From now on, the caller is the one that is silent: it takes nothing, and its bound is another. */
+  /** Bounds the silence of the client from now on: it reads nothing of the answer. */
   waitForClient(pauseMs: number): void {
     this.await(pauseMs, 'caller_gone', 'the caller took nothing for');
   }
 
   /**
-   * The caller has taken what there was: the silence is the other side's again.
-   * @param timeoutMs its bound from now on; by default the one that it had
+   * Bounds the silence of the other side again, since the client has read everything.
+   * @param timeoutMs the bound from now on; default as before
    */
   waitForUpstream(timeoutMs = this.timeoutMs): void {
     this.timeoutMs = timeoutMs;
     this.await(timeoutMs, 'timeout', SILENT);
   }
 
-  /** Bounds the whole call, beside the silence in it. */
+  /** Bounds the whole call, in addition to its silence. */
   endAfter(milliseconds: number): void {
     this.wholeTimer ??= this.timerFor(milliseconds, 'timeout', INCOMPLETE);
   }
 
-  /** Runs `listener` when the call ends early: at once when it already has. */
+  /** Runs `listener` when the call ends early; at once if it already has. */
   listen(listener: EndListener): void {
     if (this.failure) listener(this.failure);
     else this.listener = listener;
@@ -76,7 +75,7 @@ export class CallDeadline {
     this.listener = undefined;
   }
 
-  /** The result of `work`, unless the call ends first; then `work` goes on unheeded. */
+  /** Returns the result of `work`, unless the call ends first. Then `work` continues, and its result is ignored. */
   race<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       this.listen(reject);
@@ -106,7 +105,7 @@ export class CallDeadline {
     });
   }
 
-  /** Belongs in a `finally`: a timer that is left behind holds the process. */
+  /** Call it in a `finally`: a timer that is left keeps the process alive. */
   dispose(): void {
     this.disposed = true;
     clearTimeout(this.timer);

@@ -11,7 +11,7 @@ import { withoutSecrets } from './without-secrets.js';
 const MAX_MESSAGE_CHARACTERS = 1_000;
 const MAX_PARAM_CHARACTERS = 200;
 const BUSY_RETRY_SECONDS = '1';
-/** Of a media type, of a coding, of an error's code and type. */
+/** The longest media type, coding, error code and error type that is repeated. */
 const MAX_NAME_CHARACTERS = 100;
 
 const INCOMPLETE = 'The provider broke off its answer.';
@@ -19,15 +19,15 @@ const NOT_PERMITTED = 'The provider does not permit this call with the credentia
 
 /** The part of a provider that maps its errors. */
 export interface ErrorReader extends Pick<Provider, 'credentialStatuses' | 'refusesCredential'> {
-  /** Who answered, for the log: a provider, or a host. */
+  /** The provider or host that answered, for the log. */
   readonly slug: string;
 }
 
-/** What a provider may repeat in its errors, and what must not go on. */
+/** Values that a provider may repeat in its errors, and that must be removed. */
 export interface Hidden {
-  /** Of the credential: neither for callers nor for the log. */
+  /** Secrets of the credential: removed for clients and for the log. */
   readonly secrets: readonly string[];
-  /** The body of the request: not for the log. */
+  /** The body of the request: removed for the log. */
   readonly sent?: Buffer | undefined;
 }
 
@@ -45,7 +45,7 @@ export function answerToError(
   if (status === 401 || status === 403 || provider.credentialStatuses?.includes(status)) {
     const isPermission = status === 403 && provider.refusesCredential?.(answer) !== true;
     return new GatewayError('provider_credential_rejected', {
-      // The provider's words are for the log: some repeat the key that they refuse.
+      // The provider's message is only logged: some repeat the refused key.
       reason: withWords(reason, said),
       provider: said,
       headers: DO_NOT_RETRY,
@@ -77,8 +77,8 @@ export function answerToError(
 
 /**
  * The documented error for a 2xx answer that holds an error instead of a result; undefined when it holds none.
- * @param isSure whether the answer was found unusable. Otherwise only what can be nothing but an error counts: the provider may
- * have done what it was asked to do
+ * @param isSure whether the answer was found unusable. If not, only unmistakable errors count, since the provider may
+ * have done the work.
  */
 export function errorInAnswer(
   answer: UpstreamAnswer,
@@ -101,7 +101,7 @@ export function errorInAnswer(
   });
 }
 
-/** The documented error for a call without an answer. `caller_gone` is returned unchanged: no caller is left to read an error. */
+/** The documented error for a call without an answer. `caller_gone` is returned unchanged, since no client is left. */
 export function failureToError(failure: UpstreamFailure): GatewayError | UpstreamFailure {
   const options = { reason: `${failure.kind}: ${failure.message}`, cause: failure };
   switch (failure.kind) {
@@ -126,18 +126,21 @@ export function failureToError(failure: UpstreamFailure): GatewayError | Upstrea
   }
 }
 
-/** For `catch`: rethrows a failure as its documented error, anything else as it is. */
+/** For `catch`: rethrows a failure as its documented error, and any other error unchanged. */
 export function throwAsGatewayError(error: unknown): never {
   throw error instanceof UpstreamFailure ? failureToError(error) : error;
 }
 
-/** The documented error for an answer that lacks what it has to hold; any other error as it is. */
+/** The documented error for an answer that lacks required fields; any other error unchanged. */
 export function shapeToError(error: unknown): unknown {
   if (!(error instanceof UnexpectedShapeError)) return error;
   return new GatewayError('provider_invalid_response', { reason: error.message, cause: error });
 }
 
-/** The body of a 2xx answer. Throws `provider_invalid_response` when it is not JSON. */
+/**
+ * Parses the body of a 2xx answer.
+ * @throws GatewayError `provider_invalid_response` when it is not JSON
+ */
 export function parseProviderJson(answer: UpstreamAnswer): unknown {
   const value = parseForeignJson(answer.body);
   if (value !== undefined) return value;
@@ -147,8 +150,8 @@ export function parseProviderJson(answer: UpstreamAnswer): unknown {
 }
 
 /**
- * The body of a 2xx answer that does not say by a code that the call failed.
- * @throws UnexpectedShapeError when it does; GatewayError `provider_invalid_response` when it is not JSON
+ * Parses the body of a 2xx answer, and checks that no code in it reports a failure.
+ * @throws UnexpectedShapeError when one does; GatewayError `provider_invalid_response` when it is not JSON
  */
 export function parseProviderResult(answer: UpstreamAnswer): unknown {
   const value = parseProviderJson(answer);
@@ -156,7 +159,7 @@ export function parseProviderResult(answer: UpstreamAnswer): unknown {
   return value;
 }
 
-/** With the coding, which explains why nothing could be read: none was accepted (`accept-encoding: identity`). */
+/** Includes the coding, which explains an unreadable answer: only `identity` was accepted. */
 function sizeAndType({ headers, body }: UpstreamAnswer): string {
   const type = clean(firstHeader(headers, 'content-type') ?? 'no content-type', MAX_NAME_CHARACTERS);
   const coding = clean(firstHeader(headers, 'content-encoding') ?? '', MAX_NAME_CHARACTERS);
@@ -164,7 +167,7 @@ function sizeAndType({ headers, body }: UpstreamAnswer): string {
   return `${body.length} bytes of ${type}${isCoded ? ` in ${coding}` : ''}`;
 }
 
-/** A page of some proxy in between: the provider itself has said nothing. */
+/** Whether the body is not JSON, such as the page of a proxy in between. */
 function isForeignPage({ body }: UpstreamAnswer): boolean {
   return body.length > 0 && parseForeignJson(body) === undefined;
 }
@@ -193,13 +196,13 @@ function withWords(reason: string, { words }: ProviderSaid): string {
   return words === undefined ? reason : `${reason}: ${words}`;
 }
 
-/** With 416: how long the file is. */
+/** The length of the file, which a 416 names. */
 function rangeHeader({ headers }: UpstreamAnswer): Readonly<Record<string, string>> {
   const range = firstHeader(headers, 'content-range');
   return range !== undefined && /^bytes [\d*/-]{1,64}$/.test(range) ? { 'content-range': range } : {};
 }
 
-/** What the provider says of another try: when, or that it is of no use. */
+/** The headers of the provider about a retry: when, or that it is useless. */
 function retryHeaders({ headers }: UpstreamAnswer): Readonly<Record<string, string>> {
   const retryAfter = readRetryAfter(headers);
   const milliseconds = readRetryAfterMs(headers);
@@ -210,21 +213,21 @@ function retryHeaders({ headers }: UpstreamAnswer): Readonly<Record<string, stri
   };
 }
 
-/** Message and parameter in the provider's own words; what it does not say is left out. */
+/** The provider's message and parameter, if it names them. */
 function wordsOf(text: ProviderErrorText): { readonly message?: string; readonly param?: string } {
   const message = clean(text.message ?? '', MAX_MESSAGE_CHARACTERS);
   const param = clean(text.param ?? '', MAX_PARAM_CHARACTERS);
   return { ...(message === '' ? {} : { message }), ...(param === '' ? {} : { param }) };
 }
 
-/** Whether the message of an answer is that of an error, and not beside a result. */
+/** Whether the message of an answer belongs to an error, and not to a result. */
 function mayHoldError(value: JsonObject, isSure: boolean): boolean {
   if (namesFailure(value)) return true;
   if (Array.isArray(value['results']) || Array.isArray(value['data'])) return false;
   return isSure ? isErrorForm(value) || !namesSuccess(value) : typeof value['id'] !== 'string' && isErrorForm(value);
 }
 
-/** Whether an object can be nothing but an error. */
+/** Whether an object is unmistakably an error. */
 function isErrorForm(value: JsonObject): boolean {
   const { error, errors, detail, object, type, success, status } = value;
   if (typeof error === 'string' || isObject(error) || (Array.isArray(errors) && errors.length > 0)) return true;
@@ -244,7 +247,7 @@ function statusIn(value: JsonObject): number | undefined {
   return undefined;
 }
 
-/** Foreign text made fit for an error body and a log line: no control characters, bounded, no half of a surrogate pair. */
+/** Cleans foreign text for an error body or a log line: bounded, without control characters and lone surrogates. */
 function clean(text: string, maxCharacters: number): string {
   return text
     .slice(0, maxCharacters)
@@ -253,14 +256,14 @@ function clean(text: string, maxCharacters: number): string {
     .trim();
 }
 
-/** Fields with the code of an answer that says beside it, in a message, how the call ended. */
+/** Fields with a code of success or failure, beside a message. */
 const CODES = ['code', 'error_code', 'errcode'] as const;
 const SUCCESS = /^(?:ok|success|succeeded|successful)[.!]?$/i;
 
 /**
- * Whether an answer says by a code of its own that the call failed: `{"base_resp": {"status_code": 1004, "status_msg": "…"}}` (MiniMax),
- * `{"code": 1001, "msg": "…"}`, `{"error_code": 17, "error_msg": "…"}`. An object of the provider may have a code too, and results say
- * more than a code: neither is a failure.
+ * Whether a code in an answer reports a failure: `{"base_resp": {"status_code": 1004, "status_msg": "…"}}` (MiniMax),
+ * `{"code": 1001, "msg": "…"}`, `{"error_code": 17, "error_msg": "…"}`. Objects with an id may have a code too, and
+ * results take precedence over a code: neither is a failure.
  */
 export function namesFailure(answer: unknown): boolean {
   if (!isObject(answer) || hasItems(answer['results']) || hasItems(answer['data'])) return false;
@@ -271,7 +274,7 @@ export function namesFailure(answer: unknown): boolean {
   return message !== undefined && !SUCCESS.test(message) && CODES.some((name) => isFailureCode(answer[name]));
 }
 
-/** Whether an answer says that the call succeeded. What it lacks is then not an error of the provider's. */
+/** Whether a code in an answer reports success. Then missing fields are not an error of the provider. */
 export function namesSuccess(answer: JsonObject): boolean {
   const { base_resp: outcome } = answer;
   const codes = isObject(outcome) ? [outcome['status_code']] : CODES.map((name) => answer[name]);
@@ -286,7 +289,7 @@ function isSuccessCode(code: unknown): boolean {
   return (typeof code === 'number' || typeof code === 'string') && code !== '' && !isFailureCode(code);
 }
 
-/** 0 and the statuses of HTTP are a success, and a word that says so. */
+/** 0, a 2xx status and words such as `ok` are a success. */
 function isFailureCode(code: unknown): boolean {
   if (typeof code === 'number') return code !== 0 && !(code >= 200 && code <= 299);
   if (typeof code !== 'string' || code === '') return false;

@@ -24,7 +24,7 @@ import {
  */
 const LEAST_LEFT = 0.1;
 
-/** Time that must be left of a call when its request gets a connection. */
+/** Milliseconds that a call must have left when it gets a connection. */
 export function leastLeftMs({ boundsSilence, remainingMs }: CallDeadline): number {
   return boundsSilence ? -Infinity : remainingMs * LEAST_LEFT;
 }
@@ -33,60 +33,60 @@ export function tooLate(host: string): UpstreamFailure {
   return new UpstreamFailure('timeout', `${host} had no connection in time`, { wasSent: false });
 }
 
-/** Answers that come in one turn of the event loop go on together. */
+/** Answers that arrive in one turn of the event loop are forwarded together. */
 const turns = new TickBatcher();
 
 /** Sees a body pass. Must not throw, nor keep the body waiting. */
 export interface BodyWatcher {
   push(chunk: Buffer): void;
-  /** Nothing more comes, whether the body is whole or not. */
+  /** Called at the end of the body, complete or not. */
   end(): void;
 }
 
-/** A stream that takes the body of an answer as it comes. It belongs to the exchange from then on. */
+/** A stream that receives the body of an answer. It belongs to the exchange from then on. */
 export interface AnswerSink {
   readonly stream: Writable;
-  /** What it returns is written instead of what came. */
+  /** Its results are written instead of the received bytes. */
   readonly filter?: BodyFilter | undefined;
-  /** Gets the bytes as they came, behind those that went on. */
+  /** Gets the received bytes, after they were forwarded. */
   readonly watcher?: BodyWatcher | undefined;
-  /** Longest silence of the other side from now on, in milliseconds; by default what it was. Infinity: no bound. */
+  /** Longest silence of the other side from now on, in milliseconds; Infinity: none. Default: as before. */
   readonly idleMs?: number | undefined;
-  /** Longest time in milliseconds in which the stream takes nothing. */
+  /** The longest time in milliseconds for which the stream accepts nothing. */
   readonly pauseMs: number;
-  /** Whether a failure leaves the stream to its owner. By default it is destroyed: half an answer must not look like the whole. */
+  /** Whether it stays open after a failure. By default it is destroyed, so that it never looks complete. */
   readonly isLeftOpen?: ((error: unknown) => boolean) | undefined;
-  /** Ends the stream where it stands; false when it cannot be ended without looking broken. */
+  /** Ends the stream now; returns false when it would look broken. */
   readonly endEarly?: (() => boolean) | undefined;
 }
 
 export interface ExchangePlan {
   /** Ends the exchange early, in both directions. The caller disposes of it. */
   readonly limits: CallDeadline;
-  /** Bound for an answer without a sink. */
+  /** The largest answer that is held in memory, in bytes, when there is no sink. */
   readonly maxBufferedBytes: number;
-  /** Called once, when the head has come. Without a sink the body is held in memory. What it throws ends the exchange. */
+  /** Called once with the head. Without a sink, the body is held in memory. Its error ends the exchange. */
   readonly onHead?: ((head: UpstreamHead) => AnswerSink | undefined) | undefined;
-  /** Whether `onHead` waits for the first byte of the body: until then, the call can be made again. */
+  /** Whether `onHead` is called only at the first byte of the body. Until then, the call can be repeated. */
   readonly awaitsFirstByte?: boolean | undefined;
 }
 
-/** One request in undici's words. */
+/** One request in the form of undici. */
 export interface WireRequest extends Dispatcher.DispatchOptions {
-  /** For messages. */
+  /** The host in error messages. */
   readonly host: string;
   readonly upload?: UploadBody | undefined;
   exchange?: Connecting | undefined;
   connection?: GuardedConnection | undefined;
 }
 
-/** A request that is sent as it is; `upload` is sent instead of its body. */
+/** The request in the form of undici; `upload` replaces its body. */
 export function wireRequest({ method, url, headers, body }: UpstreamRequest, upload?: UploadBody): WireRequest {
-  // Answers are read or passed on as they come, so compression would only have to be undone, as it is where it comes.
+  // Compression would only have to be undone, since answers are read or forwarded as they arrive.
   const wire = ['accept-encoding', 'identity'];
   for (const name of Object.keys(headers)) {
     const value = headers[name];
-    // undici takes a Host header for the TLS server name as well; both always come from the URL that was checked.
+    // undici would use a Host header as the TLS server name too. Both must come from the checked URL.
     if (value !== undefined && name !== 'host' && name !== 'accept-encoding') wire.push(name, value);
   }
   return {
@@ -101,20 +101,20 @@ export function wireRequest({ method, url, headers, body }: UpstreamRequest, upl
   };
 }
 
-/** What an exchange has seen of the answer. */
+/** The part of an answer that an exchange has seen. */
 export interface SeenAnswer {
-  /** Whether the request went on its way: from then on the other side may have acted on it. */
+  /** Whether the request was sent, so that the other side may have acted on it. */
   wasSent: boolean;
   head: UpstreamHead | undefined;
-  /** By `performance.now()`. */
+  /** On the clock of `performance.now()`. */
   headAt: number | undefined;
-  /** Of the body, so far. */
+  /** Bytes of the body so far. */
   bytes: number;
 }
 
 /**
- * The handler that undici calls for one request. The answer is held in memory, or passes to a sink at the pace of its
- * receiver. It settles once; whatever undici reports after that is ignored.
+ * The handler that undici calls for one request. The answer is held in memory, or goes to a sink at the speed of its
+ * receiver. It settles once, and ignores later events of undici.
  */
 export class StreamExchange implements Dispatcher.DispatchHandler, Connecting {
   settled = false;
@@ -123,41 +123,41 @@ export class StreamExchange implements Dispatcher.DispatchHandler, Connecting {
   private controller: Dispatcher.DispatchController | undefined;
   private readonly buffer = new BodyBuffer();
   private sink: AnswerSink | undefined;
-  /** Of an answer that is compressed although that was not asked for. */
+  /** Set for an answer that is compressed although it was not requested. */
   private decoder: BodyDecoder | undefined;
-  /** Until the decoder takes more. */
+  /** Whether the decoder accepts no more bytes for now. */
   private isDecoderFull = false;
-  /** The head was shown to `onHead`. */
+  /** Whether `onHead` was called. */
   private isOpen = false;
   private isReceived = false;
-  /** Until the sink has taken what was written. */
+  /** Whether the sink accepts no more bytes for now. */
   private isPaused = false;
-  /** Until the end of the turn of the event loop. */
+  /** Whether the sink is corked until the end of the turn of the event loop. */
   private isCorked = false;
-  /** What is corked meanwhile. */
+  /** The stream that is corked meanwhile. */
   private held: Writable | null = null;
   private readonly leastLeftMs: number;
   private resolve: (answer: RelayedAnswer) => void = () => undefined;
   private reject: (error: unknown) => void = () => undefined;
 
-  /** @param onSettled called once, when the exchange is over */
+  /** @param onSettled called once, when the exchange has ended */
   constructor(
     private readonly request: WireRequest,
     private readonly plan: ExchangePlan,
-    /** Released once, when the exchange is over. */
+    /** Released once, when the exchange has ended. */
     private readonly connection?: { release(): void },
   ) {
     request.exchange = this;
     this.leastLeftMs = leastLeftMs(plan.limits);
   }
 
-  /** Resolves when the whole answer is with the sink or in memory. */
+  /** Resolves when the whole answer is in the sink or in memory. */
   run(dispatcher: Dispatcher): Promise<RelayedAnswer> {
     return new Promise((resolve, reject) => {
       this.resolve = resolve;
       this.reject = reject;
       const [{ upload }, { limits }] = [this.request, this.plan];
-      // The upload bounds the wait for its client itself.
+      // The upload itself bounds the wait for its client.
       upload?.whenAwaited((isAwaited) => (isAwaited ? limits.waitForClient(Infinity) : limits.waitForUpstream()));
       upload?.on('error', (error) => this.abandon(error));
       if (upload?.errored) this.abandon(upload.errored);
@@ -171,14 +171,14 @@ export class StreamExchange implements Dispatcher.DispatchHandler, Connecting {
     });
   }
 
-  /** Gives up: what is in flight is cut off on both sides, what still waits for a connection will not be sent. */
+  /** Aborts the exchange on both sides. A request that waits for a connection is not sent. */
   abandon(failure: unknown): void {
     if (this.settled) return;
     this.fail(this.stage === 'unsent' && failure instanceof UpstreamFailure ? failure.unsent() : failure);
     this.controller?.abort(failure instanceof Error ? failure : new Error('the exchange was given up'));
   }
 
-  /** Ends a stream that may not go on: nothing that has come is lost, so the receiver need not take it for broken. */
+  /** Ends a stream that must not continue. No received byte is lost, so the stream need not look broken. */
   finish(reason: Error): void {
     if (this.settled) return;
     if (this.sink?.endEarly?.() !== true) return this.abandon(reason);
@@ -241,7 +241,7 @@ export class StreamExchange implements Dispatcher.DispatchHandler, Connecting {
     else this.receive(head);
   }
 
-  /** The whole body is here, decoded. */
+  /** Called when the whole body has arrived, decoded. */
   private receive(head: UpstreamHead): void {
     if (this.settled) return;
     this.isReceived = true;
@@ -250,7 +250,7 @@ export class StreamExchange implements Dispatcher.DispatchHandler, Connecting {
       return this.cork(this.sink);
     }
     this.settle();
-    // Written out: a spread costs more than the rest of this method.
+    // Written out, since a spread costs more than the rest of this method.
     const answer = { status: head.status, headers: head.headers, body: this.buffer.take() };
     turns.add(() => this.resolve(answer));
   }
@@ -259,7 +259,7 @@ export class StreamExchange implements Dispatcher.DispatchHandler, Connecting {
     if (!this.settled) this.fail(toExchangeError(error, this.stage, this.request.host));
   }
 
-  /** The head as it is for a decoded body. */
+  /** Returns the head for a decoded body. */
   private decode(head: UpstreamHead): UpstreamHead {
     const decoded = decodedHead(head);
     this.decoder = BodyDecoder.for(head, this.request.host, {
@@ -278,7 +278,7 @@ export class StreamExchange implements Dispatcher.DispatchHandler, Connecting {
     this.isOpen = true;
     try {
       const sink = this.plan.onHead?.(head);
-      // Neither followed nor passed on: it would take credentials elsewhere.
+      // Neither followed nor forwarded: the credentials would go to another host.
       if (isRedirect(head)) {
         throw new UpstreamFailure('redirect', `${this.request.host} redirects (${head.status})`);
       }
@@ -291,12 +291,12 @@ export class StreamExchange implements Dispatcher.DispatchHandler, Connecting {
       }
       if (sink.idleMs === undefined) this.plan.limits.touch();
       else this.plan.limits.waitForUpstream(sink.idleMs);
-      // These stay when the exchange is over: a connection may fail later still, and nothing else may be listening.
+      // These stay after the end of the exchange, since a connection may fail later, with no other listener.
       sink.stream.on('error', this.onGone).on('close', this.onGone).on('drain', this.onDrain);
       sink.stream.on('finish', () => (this.isReceived ? this.succeed(head) : this.onGone()));
       if (sink.stream.destroyed) this.onGone();
     } catch (error) {
-      // An exception in a hook ends the exchange; undici would take it for a fault of its own.
+      // An exception in a hook ends the exchange. undici would treat it as its own fault.
       this.abandon(error);
     }
   }
@@ -313,11 +313,11 @@ export class StreamExchange implements Dispatcher.DispatchHandler, Connecting {
     this.decoder?.pause();
     if (!this.isPaused) this.plan.limits.waitForClient(sink.pauseMs);
     this.isPaused = true;
-    // Held back, it would need a turn for every 16 KiB, however fast the receiver takes them.
+    // If it stayed corked, a fast receiver would get only 16 KiB per turn.
     this.uncork();
   }
 
-  /** Until the end of the turn: what comes in it, its end included, goes out in one piece. */
+  /** Corks the sink until the end of the turn, so that all bytes of the turn go out in one write. */
   private cork(sink: AnswerSink): void {
     if (this.isCorked) return;
     this.isCorked = true;
@@ -332,11 +332,11 @@ export class StreamExchange implements Dispatcher.DispatchHandler, Connecting {
     this.isCorked = false;
     if (this.isReceived && !this.settled) this.guard(() => void sink.stream.end(sink.filter?.end()));
     else this.held?.uncork();
-    // Its filter has failed at the end: what came before goes out all the same.
+    // When the filter fails at the end, the bytes before it are still written.
     if (this.settled) this.held?.uncork();
   };
 
-  /** An exception in a hook ends the exchange; undici would take it for a fault of its own. */
+  /** An exception in a hook ends the exchange. undici would treat it as its own fault. */
   private guard(work: () => void): void {
     try {
       work();
@@ -371,13 +371,13 @@ export class StreamExchange implements Dispatcher.DispatchHandler, Connecting {
   }
 
   private readonly onGone = (cause?: Error): void => {
-    // Most often the exchange is over, and an error would be made, with its stack, for nothing.
+    // Most often the exchange has ended, and creating an error with its stack would be wasted.
     if (this.settled) return;
     this.abandon(new UpstreamFailure('caller_gone', 'the caller left in the middle of the answer', { cause }));
   };
 
   private readonly onDrain = (): void => {
-    // What the sink has taken may be of its own making.
+    // The sink may drain after writes of its own.
     if (!this.isPaused) return;
     this.isPaused = false;
     if (this.settled) return;
@@ -388,8 +388,8 @@ export class StreamExchange implements Dispatcher.DispatchHandler, Connecting {
 }
 
 /**
- * What to cork for a stream: of an HTTP answer its socket, if it has one by now. An answer that is corked itself says that it is
- * full and never that it has drained where the socket takes all at once, and Node 24 writes its end before what it holds back.
+ * The stream to cork: the socket of an HTTP answer, if any. A corked answer never reports `drain` when the socket
+ * accepts everything at once, and Node 24 writes its end before the bytes that it holds.
  */
 function heldFor(stream: Writable): Writable | null {
   return stream instanceof ServerResponse ? stream.socket : stream;

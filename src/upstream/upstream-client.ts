@@ -29,7 +29,7 @@ const DEFAULT_RELAY_GRACE_MS = 10_000;
 const DEFAULT_RELAY_PAUSE_MS = 300_000;
 const DEFAULT_KEEP_ALIVE_MS = 15_000;
 const DEFAULT_UPLOAD_SILENCE_MS = 30_000;
-/** In that time. Slower than any line that a file could be sent over. */
+/** The least that must arrive in that time. Any usable line is faster. */
 const LEAST_UPLOAD_BYTES = 16 * 1024;
 
 const UNSIGNABLE = 'the signature covers the body, which is a stream';
@@ -64,7 +64,7 @@ export interface UpstreamClientOptions extends GuardedConnectorOptions, Partial<
 /** Every provider call goes through here: egress rules, pooled connections, limits on time, retries. */
 export class UpstreamClient implements UpstreamSender {
   readonly #pools: OriginPools;
-  /** Apart, since a stream may hold its connection for hours: a few of them would leave short calls none to wait for. */
+  /** Separate pools, since streams hold connections for hours and would leave none for short calls. */
   readonly #relayPools: OriginPools;
   readonly #clock: RetryClock;
   readonly #sends = new RunningCalls();
@@ -113,7 +113,7 @@ export class UpstreamClient implements UpstreamSender {
     this.#relays.begin();
     const { idleTimeoutMs, caller, signer, attemptsMade, observers } = call;
     const { method, url, headers, body } = call.request;
-    // Made first, so that the source always has a listener.
+    // Created first, so that the source always has a listener.
     const upload = body instanceof Readable ? new UploadBody(body, this.#uploadPace) : undefined;
     const retry = upload ? 'never' : (call.retry ?? 'never');
     const awaitsFirstByte = retry !== 'never';
@@ -128,7 +128,7 @@ export class UpstreamClient implements UpstreamSender {
       const repeatable = { request, retry, attemptsMade, signer, observers };
       return await sendWithRetries(repeatable, limits, this.#clock, sender);
     } catch (error) {
-      // The rest will not be sent, and whatever stands between the client and us should hear of it.
+      // The rest will not be sent, so the streams that feed the upload are destroyed.
       if (error instanceof UpstreamFailure && error.kind === 'caller_gone') upload?.abandonSource();
       throw error;
     } finally {
@@ -138,7 +138,7 @@ export class UpstreamClient implements UpstreamSender {
     }
   }
 
-  /** Of whole answers and of relayed ones together. */
+  /** Counts whole and relayed calls together. */
   counts(): ConnectionCounts {
     const [sent, relayed] = [this.#pools.counts(), this.#relayPools.counts()];
     return {
@@ -149,8 +149,8 @@ export class UpstreamClient implements UpstreamSender {
   }
 
   /**
-   * Refuses new calls and lets the running ones finish, then closes all connections. Deadlines bound that for sends; a
-   * stream may go on for hours, and is cut off when its grace is over.
+   * Refuses new calls, lets the running ones finish, then closes all connections. Sends end at their deadlines. Relayed
+   * calls may last for hours, and are cut off after their grace period.
    */
   close(): Promise<void> {
     this.#closing ??= this.#drain();
@@ -166,7 +166,7 @@ export class UpstreamClient implements UpstreamSender {
   }: UpstreamRelayCall): ExchangePlan['onHead'] {
     const pauseMs = Math.max(idleTimeoutMs, this.#relayPauseMs);
     return (head) => {
-      // The exchange fails with a redirect, and nothing of it is passed on.
+      // A redirect fails the exchange, and none of it is forwarded.
       const stream = isRedirect(head) ? undefined : sinkFor(head);
       if (stream === undefined) return undefined;
       if (eventIdleTimeoutMs !== undefined) {
@@ -199,7 +199,7 @@ class PooledSender implements AttemptSender {
 
   connect(): MaybePromise<ConnectionShare | undefined> {
     const { url } = this.call.request;
-    // An attempt that is refused has an outcome too, so `send` is what fails.
+    // `send` throws the refusal, so that it is the outcome of an attempt.
     if (this.refusalOf(url) !== undefined) return undefined;
     const gate = this.pools.at(url.origin);
     const share = gate.shareOf(this.call.holder);

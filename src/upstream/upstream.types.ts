@@ -4,11 +4,11 @@ import type { ClientConnection } from '../common/http/client-connection.js';
 import type { ConnectionHolder } from './connection-holder.js';
 import type { EventFraming } from './event-framing.js';
 
-/** Changes a body on its way. What it throws ends the exchange. */
+/** Changes a body as it passes. An error that it throws ends the exchange. */
 export interface BodyFilter {
-  /** What may go on of what has come so far; may be empty. */
+  /** Gets the next bytes, and returns the bytes to forward; may be empty. */
   push(chunk: Buffer): Buffer;
-  /** What is left at the end of the body. */
+  /** Returns the bytes that are left at the end of the body. */
   end(): Buffer;
 }
 
@@ -21,7 +21,7 @@ export interface UpstreamRequest {
   readonly body?: Buffer | undefined;
 }
 
-/** A request whose body may be sent as it comes. Its length goes into the header `content-length`; chunked without. */
+/** A request whose body may be a stream. Without the header `content-length`, it is sent chunked. */
 export interface UpstreamStreamRequest extends Omit<UpstreamRequest, 'body'> {
   readonly body?: Buffer | Readable | undefined;
 }
@@ -36,7 +36,7 @@ export interface UpstreamAnswer extends UpstreamHead {
   readonly body: Buffer;
 }
 
-/** An answer that is over: `body` is undefined when a sink has taken it. */
+/** A finished answer. `body` is undefined when it went to a sink. */
 export interface RelayedAnswer extends UpstreamHead {
   readonly body: Buffer | undefined;
 }
@@ -44,21 +44,21 @@ export interface RelayedAnswer extends UpstreamHead {
 export type UpstreamHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /**
- * Which failed attempts may be repeated: `connect` those whose connection never came about, `refused` also those that the other side
- * has refused (408, 425, 429, 5xx), `idempotent` also those whose connection broke.
+ * Which failed attempts may be repeated. `connect`: those that got no connection. `refused`: also those with status
+ * 408, 425, 429 or 5xx. `idempotent`: also those whose connection broke.
  */
 export type RetryMode = 'idempotent' | 'refused' | 'connect' | 'never';
 
-/** What every call to the other side has. */
+/** The fields of every call. */
 interface CallParts {
   readonly caller: ClientConnection;
-  /** Whose share of the connections it uses; undefined: a call of the gateway itself. */
+  /** The holder whose share of the connections is used; undefined for calls of the gateway itself. */
   readonly holder?: ConnectionHolder | undefined;
   /** Signs each attempt before it is sent. */
   readonly signer?: RequestSigner | undefined;
-  /** In their order. */
+  /** Called in this order. */
   readonly observers?: readonly AttemptObserver[] | undefined;
-  /** Under another credential, say: they count among those that a call may have. */
+  /** Earlier attempts, for example with another credential. They count towards the limit of attempts. */
   readonly attemptsMade?: number | undefined;
 }
 
@@ -69,18 +69,18 @@ export interface RequestSigner {
   readonly renew?: ((answer: UpstreamHead) => boolean) | undefined;
 }
 
-/** Watches over the attempts of a call. */
+/** Observes the attempts of a call, and may refuse them. */
 export interface AttemptObserver {
   /**
-   * Asked before each attempt, which waits for it; what it throws refuses the attempt. The refusal of the first attempt is what
-   * the call rejects with; that of a later one ends the retries.
+   * Called before each attempt, which waits for it. An error that it throws refuses the attempt. For the first attempt,
+   * the call rejects with that error; for a later one, the retries end.
    */
   before?(number: number): MaybePromise<void>;
-  /** An attempt had to wait for a connection, whether it got one or not. Must not throw. */
+  /** Called after an attempt has waited for a connection, whether it got one or not. Must not throw. */
   waited?(milliseconds: number): void;
-  /** An admitted attempt begins. Not called when the call was over by then. Must not throw. */
+  /** Called when an admitted attempt begins, unless the call has ended by then. Must not throw. */
   started?(): void;
-  /** An admitted attempt is over. Must not throw. */
+  /** Called after each admitted attempt. Must not throw. */
   after?(attempt: UpstreamAttempt): void;
 }
 
@@ -93,55 +93,58 @@ export interface UpstreamCall extends CallParts {
   readonly retry: RetryMode;
 }
 
-/** A call whose bodies pass through as they come. */
+/** A call whose bodies are streamed. */
 export interface UpstreamRelayCall extends CallParts {
-  /** A body that is a stream is the client's to fail, and the relay's to read: to the end, even when the rest is not wanted. */
+  /** A streamed body may fail at its source. The relay reads it to its end, even when the rest is not needed. */
   readonly request: UpstreamStreamRequest;
   /**
-   * Longest time in milliseconds in which nothing moves in either direction, connecting and the wait for the head
-   * included. What the client lets wait, with its upload or as the receiver of the answer, does not count.
+   * The longest silence in milliseconds, in both directions, including the connect and the wait for the head. Time that
+   * the client takes, for its upload or to read the answer, does not count.
    */
   readonly idleTimeoutMs: number;
-  /** The silence that is allowed from the head on, where a sink takes nothing but streams of events: they may be silent for long. */
+  /** The longest silence after the head, when the sink takes only event streams, which may be silent for long. */
   readonly eventIdleTimeoutMs?: number | undefined;
-  /** Of the events that go to such a sink; by default `server-sent`. */
+  /** The framing of those events; default `server-sent`. */
   readonly eventFraming?: EventFraming | undefined;
-  /** Longest time for the whole call, however much moves in it; by default it has none. */
+  /** The longest time for the whole call in milliseconds; unlimited by default. */
   readonly maxTotalMs?: number | undefined;
-  /** Bound for an answer that no sink takes. */
+  /** The largest answer that is held in memory, when no sink takes it. */
   readonly maxBufferedBytes: number;
   /**
-   * Asked once, when the head has come. A stream gets the body as it comes and belongs to the relay from then on: ended
-   * after the last byte, destroyed when the answer breaks off, so that half of it is not taken for the whole. A stream of
-   * events that has fallen silent between two of them is left open: it is the caller's to end. Without a sink the body is
-   * held and returned. What this throws is what the call rejects with.
+   * Called once with the head of the answer. A sink gets the body as it arrives, and belongs to the relay: it is ended
+   * after the last byte, and destroyed when the answer breaks off, so that a partial answer never looks complete. An
+   * event stream that falls silent between two events is left open, for the caller to end. Without a sink, the body is
+   * held in memory and returned. The call rejects with any error that this throws.
    */
   readonly sinkFor: (head: UpstreamHead) => Writable | undefined;
-  /** Changes the body on its way to the sink. What it throws is what the call rejects with. */
+  /** Changes the body before the sink gets it. The call rejects with any error that it throws. */
   readonly filter?: BodyFilter | undefined;
   /**
-   * Repeats attempts whose answer has not begun: then `sinkFor` is asked at the first byte of the body, and until then
-   * `idleTimeoutMs` bounds all attempts together. By default a call is made once. Not with a body that is a stream.
+   * Repeats attempts whose answer has not begun. Then `sinkFor` is called at the first byte of the body, and
+   * `idleTimeoutMs` bounds all attempts together until then. Default: one attempt. Not for a streamed request body.
    */
   readonly retry?: RetryMode | undefined;
 }
 
-/** One attempt of a call: an answer of any status, or a failure. Signing and the waits between attempts are not in it. */
+/** One attempt of a call: an answer of any status, or a failure. Without signing and the waits between attempts. */
 export interface UpstreamAttempt {
-  /** 1 for the first, or what follows on those that were made before. */
+  /** 1 for the first attempt, after those in `attemptsMade`. */
   readonly number: number;
   readonly durationMs: number;
-  /** false: the other side has not seen any of it. */
+  /** false when the other side has received nothing of it. */
   readonly wasSent: boolean;
   readonly status?: number;
   readonly failure?: UpstreamFailureKind;
 }
 
-/** What the rooms above need of the client, and what their tests put a fake in place of. */
+/** The interface of the client for other rooms, which tests implement with a fake. */
 export interface UpstreamSender {
-  /** Resolves with an answer of any status but 3xx; rejects with UpstreamFailure, or with what `sign` threw. */
+  /** Resolves with an answer of any status except 3xx. Rejects with UpstreamFailure, or with the error of `sign`. */
   send(call: UpstreamCall): Promise<UpstreamAnswer>;
-  /** Resolves when the whole answer is with the sink or in `body`; rejects as `send` does, or with what the request body or `sinkFor` failed with. */
+  /**
+   * Resolves when the whole answer is in the sink or in `body`. Rejects as `send` does, or with the error of the
+   * request body or of `sinkFor`.
+   */
   relay(call: UpstreamRelayCall): Promise<RelayedAnswer>;
 }
 
@@ -149,26 +152,26 @@ export type UpstreamFailureKind =
   | 'refused_by_egress'
   /** No connection was free in time, or none for this holder: the request was not sent. */
   | 'busy'
-  /** No connection came about (DNS, TCP, TLS): the request was not sent. */
+  /** No connection could be made (DNS, TCP, TLS): the request was not sent. */
   | 'connect'
   /** The connection broke after the request was sent and before the answer began. */
   | 'broken'
   /** The answer began and was cut off or malformed. */
   | 'incomplete'
-  /** An unrequested 101 came, and ended the connection: the rest of the answer cannot be read. */
+  /** An unrequested 101 arrived. The connection is closed, and the answer cannot be read. */
   | 'interim'
   | 'timeout'
   | 'too_large'
   | 'redirect'
   | 'caller_gone';
 
-/** No usable HTTP answer came. The kind decides which documented error the caller sees. */
+/** A call without a usable HTTP answer. The kind decides which documented error the client gets. */
 export class UpstreamFailure extends Error {
   /** Whether the other side may have seen any of the request. */
   readonly wasSent: boolean;
-  /** Of the answer that began, if one did. */
+  /** The head of the answer, if it began. */
   readonly head: UpstreamHead | undefined;
-  /** Whether some of the answer may have gone to its receiver: the call cannot be made again. */
+  /** Whether part of the answer may have reached its receiver. Then the call cannot be repeated. */
   readonly isPartial: boolean;
 
   constructor(
@@ -183,32 +186,32 @@ export class UpstreamFailure extends Error {
     this.wasSent = options.wasSent ?? (kind !== 'connect' && kind !== 'refused_by_egress' && kind !== 'busy');
   }
 
-  /** This failure after the head of the answer had come. */
+  /** Returns this failure as one after the head of the answer. */
   after(head: UpstreamHead, isPartial: boolean): UpstreamFailure {
     return new UpstreamFailure(this.kind, this.message, { cause: this.cause, wasSent: this.wasSent, head, isPartial });
   }
 
-  /** This failure before anything was sent. */
+  /** Returns this failure as one before anything was sent. */
   unsent(): UpstreamFailure {
     return new UpstreamFailure(this.kind, this.message, { cause: this.cause, wasSent: false });
   }
 }
 
-/** The value of a header that should come once; the first when it came more often. */
+/** The value of a header; the first one when there are several. */
 export function firstHeader(headers: UpstreamHeaders, name: string): string | undefined {
   const value = headers[name];
   return typeof value === 'string' || value === undefined ? value : value[0];
 }
 
-/** What a provider says about its limits and about the handling of a request. */
+/** Headers about a provider's limits and about the handling of a request. */
 const PASSED = /^(?:x-ratelimit-|openai-|anthropic-|x-amzn-bedrock-|(?:request-id|x-amzn-requestid)$)/;
 const TEXT = /^[\x20-\x7e]{1,256}$/;
-/** How long SDKs wait between two polls: they would not understand anything else. */
+/** The wait between two polls. SDKs understand only a number. */
 const POLL_AFTER = 'openai-poll-after-ms';
 const MILLISECONDS = /^\d{1,9}$/;
 const MAX_HEADERS = 32;
 
-/** The headers of a provider's answer that its caller gets too. */
+/** The headers of a provider's answer that are forwarded to the client. */
 export function passedHeaders(headers: UpstreamHeaders): Readonly<Record<string, string>> {
   const passed: [string, string][] = [];
   for (const name of Object.keys(headers)) {
