@@ -1,6 +1,6 @@
 import {
   believableCost,
-  dearestPrices,
+  highestPrices,
   figuresAt,
   isWhollyPriced,
   pricesThatApply,
@@ -70,9 +70,9 @@ export function costOfEstimate(estimate: UsageEstimate, prices: readonly Price[]
   const counting = isPriced ? prices : NO_PRICES;
   const quantities = boundsOf(estimate.counts);
   const { modes = MODES } = estimate;
-  const dearest = dearestPrices(counting, modes, quantities);
-  const rate = rateOf(dearest, modeOf(dearest));
-  return { prices: counting, isPriced, modes, rate, bound: figuresAt(quantities, dearest) };
+  const highest = highestPrices(counting, modes, quantities);
+  const rate = rateOf(highest, modeOf(highest));
+  return { prices: counting, isPriced, modes, rate, bound: figuresAt(quantities, highest) };
 }
 
 /**
@@ -157,7 +157,7 @@ export function aboveBound(reported: Quantities, bound: Quantities): AboveBound 
 
 /** The figures of a raised bound, at the highest prices that can apply. */
 export function boundOf(quantities: Quantities, { prices, modes }: CallCost): UsageFigures {
-  return figuresAt(quantities, dearestPrices(prices, modes, quantities));
+  return figuresAt(quantities, highestPrices(prices, modes, quantities));
 }
 
 /** The rate of an attempt that costs nothing. */

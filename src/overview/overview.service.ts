@@ -4,7 +4,7 @@ import { fromScaled } from '../common/money/decimal.js';
 import { Clock } from '../common/time/clock.js';
 import { toUnixSeconds } from '../common/time/unix-time.js';
 import { ReportQueries, type ReadRows } from '../usage/report-queries.js';
-import { dearestStatement, type ReportRange, reportStatement } from '../usage/report-statement.js';
+import { costliestStatement, type ReportRange, reportStatement } from '../usage/report-statement.js';
 import { attentionStatements, type AttentionRow, latencyStatement } from './attention.js';
 import type {
   OverviewAttentionResponse,
@@ -96,7 +96,7 @@ async function groupsOf(
   range: ReportRange,
   kind: keyof typeof GROUPS,
 ): Promise<OverviewGroupResponse[]> {
-  const rows = await read<SumsRow>(dearestStatement(range, MOST));
+  const rows = await read<SumsRow>(costliestStatement(range, MOST));
   const names = kind === 'workspace' || kind === 'api_key' ? await namesOf(read, range, rows, NAMED[kind]) : undefined;
   return rows.map((row) => {
     const id = row.g0 ?? null;

@@ -2,22 +2,22 @@ import type { DataSource, QueryRunner } from 'typeorm';
 import { type BatchRow, batchParameters, USAGE_BATCH } from './usage-batch.js';
 import type { UsageWork } from './usage-work.js';
 
-/** There was no connection to send the batch on: whatever comes, the database never hears of it. */
+/** There was no connection for the batch, so the database will never receive it. */
 export class NotSentError extends Error {}
 
 /**
- * Runs batches on the data source's pool, one statement each: it holds a connection only as long as that takes. One that
- * does not answer in time is closed, since an answer that comes later would be taken for another's.
+ * Runs batches on the pool of the data source, one statement each, so that a connection is held only for that time. A
+ * connection that does not answer in time is closed, since a late answer would be taken for that of the next batch.
  */
 export class BatchConnection {
-  /** @param timeoutMs undefined: the database is embedded, and always answers */
+  /** @param timeoutMs undefined for the embedded database, which always answers */
   constructor(
     private readonly dataSource: DataSource,
     private readonly maxBuckets: number,
     private readonly timeoutMs: number | undefined,
   ) {}
 
-  /** @throws NotSentError, or what came of a batch that may have been done */
+  /** @throws NotSentError, or the error of a batch that may have been executed */
   run(works: readonly UsageWork[]): Promise<BatchRow> {
     const statement = new Statement(this.dataSource.createQueryRunner(), batchParameters(works, this.maxBuckets));
     return new Promise((resolve, reject) => {

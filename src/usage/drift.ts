@@ -1,19 +1,19 @@
 import type { DataSource } from 'typeorm';
 import type { LongStatement } from '../database/long-statement.js';
 
-/** A counter that is not what the ledger and the adjustments add up to. */
+/** A counter that differs from the sum of the ledger and the adjustments. */
 export interface BucketDrift {
   readonly bucketId: string;
   readonly policyId: string;
   readonly windowId: string;
-  /** Counter less ledger, in the policy's unit; never zero here. */
+  /** Counter minus ledger, in the policy's unit; never zero here. */
   readonly drift: bigint;
 }
 
-/** A call may have been admitted before its bucket was there: by another clock, or while the database was away. */
+/** A call may have been admitted before its bucket existed: by another clock, or while the database was unreachable. */
 const SLACK = '7 days';
 
-/** One statement, so one moment: what is being written is in both or in neither. */
+/** One statement sees one snapshot, so a concurrent write is in both sums or in neither. */
 const DRIFT = `
   WITH bucket AS (
     SELECT id, policy_id, window_id, used, created_at FROM usage_buckets WHERE $1::timestamptz IS NULL OR updated_at >= $1
@@ -31,7 +31,7 @@ const DRIFT = `
   FROM bucket b LEFT JOIN charged c USING (id) LEFT JOIN adjusted a USING (id)
   WHERE b.used <> COALESCE(c.amount, 0) + COALESCE(a.amount, 0)`;
 
-/** By the sums of days, which take a moment to read. */
+/** Counts by the sums of days, which are quick to read. */
 const CALLS = `
   WITH first AS (
     SELECT min(created_at) - interval '${SLACK}' AS at FROM usage_buckets WHERE updated_at >= $1
@@ -41,7 +41,7 @@ const CALLS = `
     AND r.start >= (SELECT date_trunc('day', at, 'UTC') FROM first)`;
 
 /**
- * Buckets whose counter differs from the ledger. There should be none, ever.
+ * Buckets whose counter differs from the ledger. There should never be any.
  * @param touchedSince only buckets that changed since then; reads the ledger from the first of their windows on
  */
 export async function usageDrift(
@@ -52,9 +52,8 @@ export async function usageDrift(
 }
 
 /**
- * The same for a ledger that takes minutes to read.
- * @param signal ends it
- * @returns undefined: another replica does so
+ * Like `usageDrift`, for a ledger that takes minutes to read.
+ * @param signal ends it @returns undefined when another replica runs it
  */
 export async function longUsageDrift(
   statement: Pick<LongStatement, 'query'>,
@@ -65,7 +64,7 @@ export async function longUsageDrift(
   return rows === undefined ? undefined : toDrift(rows);
 }
 
-/** About how many calls `usageDrift` reads. */
+/** The approximate number of calls that `usageDrift` reads. */
 export async function callsToCompare(dataSource: Pick<DataSource, 'query'>, touchedSince: Date): Promise<number> {
   const [row]: readonly { readonly calls: string }[] = await dataSource.query(CALLS, [touchedSince]);
   return Number(row?.calls ?? 0);

@@ -29,11 +29,14 @@ import { ReservationRollbacks } from './reservation-rollbacks.js';
 
 const MAX_QUEUED = { admissions: 10_000, kept: 100_000, notes: 100_000 } as const;
 const REAP_AT_ONCE = 500;
-/** How long a release of what is not known is remembered, at least: a statement may be stuck for longer than a short lease. */
+/**
+ * The shortest time for which a release of an unknown reservation is remembered, since its statement may be stuck for
+ * longer than a short lease.
+ */
 const RELEASED_MS = 600_000;
 
 export interface PostgresUsageStoreOptions {
-  /** Of a policy in one window. */
+  /** The most buckets of a policy in one window. */
   readonly maxBuckets?: number;
   readonly maxBatch?: number;
   /** Longest wait for an admission. */
@@ -41,9 +44,9 @@ export interface PostgresUsageStoreOptions {
   /** Longest wait for the database's answer to one batch; undefined for the embedded one, which always answers. */
   readonly batchTimeoutMs?: number | undefined;
   readonly retryPauseMs?: number;
-  /** How long notes of unlimited usage wait for others. */
+  /** How long rows of unlimited usage wait for others. */
   readonly gatherMs?: number;
-  /** Longest wait at the end for what is still to be written. */
+  /** Longest wait at shutdown for pending writes. */
   readonly drainMs?: number;
 }
 
@@ -58,9 +61,9 @@ const DEFAULTS = {
 } as const;
 
 /**
- * Counts in PostgreSQL. One statement takes all waiting work, and the next one is sent when it has returned. A single
- * call is sent at once; under load, hundreds share a round trip, a commit and the lock of a busy row. Unlimited usage is
- * written separately, after the answer: without counters it is a plain row.
+ * Counts usage in PostgreSQL. One statement takes all waiting work; the next one is sent when it has returned. A single
+ * call is sent at once. Under load, hundreds of calls share a round trip, a commit and the lock of a busy row.
+ * Unlimited usage is written separately, after the answer, as plain rows.
  */
 export class PostgresUsageStore implements UsageStore {
   private readonly options: Required<PostgresUsageStoreOptions>;
@@ -69,7 +72,7 @@ export class PostgresUsageStore implements UsageStore {
   private readonly notes: LedgerWriter;
   private readonly queue = new WorkQueue(MAX_QUEUED.admissions, MAX_QUEUED.kept);
   private running: Promise<void> | undefined;
-  /** Of the last statement, if it failed: why the admissions behind it come too late. */
+  /** The error of the last statement, if it failed. It explains why the admissions after it are too late. */
   private lastFailure: unknown;
   private state: 'open' | 'draining' | 'closed' = 'open';
 
@@ -185,7 +188,7 @@ export class PostgresUsageStore implements UsageStore {
     this.withdrawals.close();
   }
 
-  /** What could not be written in time. */
+  /** Gives up work that could not be written in time. */
   private abandon(): void {
     const left = this.queue.clear();
     if (left.length > 0) this.observer.dropped(left.length);
@@ -204,8 +207,8 @@ export class PostgresUsageStore implements UsageStore {
         isGivenUp: false,
         mayBeWritten: false,
         done: (outcome) => {
-          // The caller was refused. An extension can stay: its call settles the whole reservation.
-          if (item.isGivenUp) return work.kind === 'reserve' ? this.takeBack(work.reservation) : undefined;
+          // The caller was already refused. An extension may stay, since its call settles the whole reservation.
+          if (item.isGivenUp) return work.kind === 'reserve' ? this.withdraw(work.reservation) : undefined;
           end();
           if (outcome !== undefined) resolve(outcome);
         },
@@ -223,7 +226,7 @@ export class PostgresUsageStore implements UsageStore {
     return new StoreUnavailableError({ cause: this.lastFailure ?? late });
   }
 
-  /** Resolves when it is written, however long that takes. */
+  /** Resolves when the work is written, however long that takes. */
   private write(work: UsageWork): Promise<void> {
     return new Promise((resolve, reject) => {
       this.enqueue({ work, isGivenUp: false, mayBeWritten: false, done: () => resolve(), failed: reject });
@@ -244,19 +247,19 @@ export class PostgresUsageStore implements UsageStore {
   }
 
   private async run(): Promise<void> {
-    // What is asked for in this turn of the event loop rides along.
+    // Work of the same turn of the event loop joins this batch.
     await Promise.resolve();
     do {
       const isDone = await this.send(this.queue.take(this.options.maxBatch));
       if (!isDone && this.state !== 'closed') await sleep(this.options.retryPauseMs, undefined, { ref: false });
     } while (this.state !== 'closed' && !this.queue.isEmpty);
-    // In the same turn in which the queue was looked at: what comes next starts it again.
+    // Set in the turn in which the queue was read, so that later work starts the loop again.
     this.running = undefined;
     // The work of a statement that was in flight when the store closed may be back in the queue.
     if (this.state === 'closed') this.abandon();
   }
 
-  /** false: the database could not be reached, also not by a second try. */
+  /** Returns false when the database was unreachable twice. */
   private async send(batch: readonly QueuedWork[]): Promise<boolean> {
     if (batch.length === 0) return true;
     for (let triesLeft = 1; ; triesLeft -= 1) {
@@ -290,7 +293,7 @@ export class PostgresUsageStore implements UsageStore {
     }
   }
 
-  /** One call must not cost the others theirs. */
+  /** Sends each work separately, so that one call cannot fail the others. */
   private async isolate(batch: readonly QueuedWork[], cause: unknown): Promise<boolean> {
     const [first, ...rest] = batch;
     if (first !== undefined && rest.length === 0) {
@@ -308,13 +311,13 @@ export class PostgresUsageStore implements UsageStore {
     this.queue.putBack(batch.filter(({ work }) => !isAdmission(work)));
     for (const item of batch) {
       if (!isAdmission(item.work)) continue;
-      if (item.mayBeWritten && item.work.kind === 'reserve') this.takeBack(item.work.reservation);
+      if (item.mayBeWritten && item.work.kind === 'reserve') this.withdraw(item.work.reservation);
       item.failed(new StoreUnavailableError({ cause }));
     }
   }
 
-  /** It may have been written, or be written yet, though the answer did not arrive. */
-  private takeBack({ id, at, leaseMs }: Reservation): void {
+  /** Withdraws a reservation whose statement gave no answer, since it may have been written or may still be. */
+  private withdraw({ id, at, leaseMs }: Reservation): void {
     const expiresAt = this.inFuture(Math.max(leaseMs, RELEASED_MS));
     this.withdrawals.add({ kind: 'release', id, at, expiresAt, isFinal: true });
   }

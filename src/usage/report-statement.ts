@@ -4,17 +4,17 @@ import { REPORT_COLUMNS, type ReportKey } from './report-keys.js';
 import { endOfHour, type ReportSpan, spansOf } from './report-spans.js';
 import { LEDGER_GROUP, SUM_COLUMNS, sumsOfCall } from './rollup-columns.js';
 
-/** Which calls are added up, and by what. */
+/** The calls of a report, and how they are grouped. */
 export interface ReportRange {
   readonly organisationId: string;
   readonly workspaceId: string | undefined;
   readonly from: Date;
   readonly to: Date;
-  /** No end was named: `to` is now, and what is written of its hour belongs to the report. */
+  /** Whether no end was given: `to` is now, and the report includes the current hour so far. */
   readonly isOpen: boolean;
   readonly bucket: TimeBucket;
   readonly groupBy: readonly ReportKey[];
-  /** By column of the ledger. */
+  /** Values by column of the ledger. */
   readonly filters: Readonly<Record<string, string>>;
   /** Rows of one of these models; undefined for those of all models. */
   readonly models: readonly { readonly provider?: string; readonly model: string }[] | undefined;
@@ -34,20 +34,20 @@ const NO_GROUP = LEDGER_GROUP.map((column) => `NULL::${isId(column) ? 'uuid' : '
 const FIGURES = SUM_COLUMNS.join(', ');
 const SUMS = SUM_COLUMNS.map((column) => `sum(${column}) AS ${column}`).join(', ');
 
-/** Where the calls of a report are read. Metadata is in the ledger alone. */
+/** The sources of the calls of a report. Only the ledger has metadata. */
 export function spansOfReport({ from, to, isOpen, bucket, groupBy, metadata }: ReportRange): readonly ReportSpan[] {
   if (metadata !== undefined || groupBy.some(isMetadataKey)) return [{ source: 'ledger', from, to }];
   return spansOf(from, isOpen ? endOfHour(to) : to, bucket);
 }
 
-/** How many rows of a report are wanted, and which come first. */
+/** The size, offset and order of a page of a report. */
 export interface ReportPage {
   readonly skip: number;
   readonly take: number;
   readonly sort: ReportSort;
 }
 
-/** By columns of the statement. */
+/** The orders, in columns of the statement. */
 const ORDERS: Readonly<Record<ReportSort, string>> = {
   start: 'start',
   '-start': 'start DESC',
@@ -76,8 +76,8 @@ export function reportStatement(
   };
 }
 
-/** The groups of a report that cost most, then those with the most calls. */
-export function dearestStatement(range: ReportRange, take: number): Statement {
+/** The groups of a report with the highest cost, then those with the most calls. */
+export function costliestStatement(range: ReportRange, take: number): Statement {
   const { sql, parameters } = sumsOfReport(range, spansOfReport(range));
   return {
     sql: `SELECT * FROM (${sql}) AS report ORDER BY cost_nano DESC, calls DESC, g0 LIMIT $${parameters.length + 1}`,
@@ -85,7 +85,7 @@ export function dearestStatement(range: ReportRange, take: number): Statement {
   };
 }
 
-/** The number of rows, where a page has none to say so. */
+/** The number of rows, for a page that has none. */
 export function countStatement(range: ReportRange): Statement {
   const { sql, parameters } = sumsOfReport(range, spansOfReport(range));
   return { sql: `SELECT count(*) AS total FROM (${sql}) AS report`, parameters };

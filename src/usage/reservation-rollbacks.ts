@@ -37,7 +37,7 @@ export class ReservationRollbacks {
     await this.running;
   }
 
-  /** What is left will be presumed spent, should it be written after all. */
+  /** Remaining reservations are presumed spent if they were written. */
   close(): void {
     this.isClosed = true;
     if (this.waiting.length > 0) this.observer.dropped(this.waiting.length);
@@ -45,7 +45,7 @@ export class ReservationRollbacks {
   }
 
   private async run(): Promise<void> {
-    // What is given up in this turn of the event loop rides along.
+    // Withdrawals of the same turn of the event loop join this batch.
     await Promise.resolve();
     while (this.waiting.length > 0) {
       const batch = this.waiting.slice(0, this.options.maxBatch);
@@ -56,7 +56,7 @@ export class ReservationRollbacks {
     this.running = undefined;
   }
 
-  /** false: to be tried again. */
+  /** Returns false when the batch must be tried again. */
   private async send(batch: readonly UsageWork[]): Promise<boolean> {
     try {
       await this.connection.run(batch);
@@ -71,7 +71,7 @@ export class ReservationRollbacks {
       this.observer.dropped(1);
       return true;
     }
-    // To do one of them twice does no harm.
+    // Withdrawing twice changes nothing.
     for (const work of batch) if (!(await this.send([work]))) return false;
     return true;
   }

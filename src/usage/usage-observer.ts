@@ -3,7 +3,7 @@ import type { ReserveOutcome } from './usage-store.types.js';
 /** Injection token of the process's UsageObserver. */
 export const USAGE_OBSERVER = Symbol('USAGE_OBSERVER');
 
-/** Told what a usage store does, for metrics. Must not throw. */
+/** Receives the events of a usage store, for metrics. Must not throw. */
 export interface UsageObserver {
   /** One round trip to the database. */
   batchDone(size: number, seconds: number): void;

@@ -3,22 +3,25 @@ import type { NanoDollars, UsageUnit } from '../common/money/units.js';
 import type { AppliedRate } from './prices/price.types.js';
 import type { Quantities } from './units.js';
 
-/** What a call used, or its bound: what it can use at most. The tokens of a policy are the sum of those in `quantities`. */
+/**
+ * The usage of a call, or its bound: the most that it can use. Policies of type `tokens` count the sum of the token
+ * units.
+ */
 export interface UsageFigures {
   readonly costNano: NanoDollars;
   readonly quantities: Quantities;
 }
 
 /**
- * `provider`: the provider reported it. `computed`: ours, by the provider's rules or as the bound of what came.
- * `presumed`: what happened is not known, so the bound is charged; the truth corrects it later. `capped`: the provider
- * reported more than can be believed, so the bound is charged.
+ * `provider`: reported by the provider. `computed`: computed by the gateway, by the provider's rules or as the bound of
+ * the received part. `presumed`: the outcome is unknown, so the bound is charged and corrected later. `capped`: the
+ * report was implausible, so the bound is charged.
  */
 export type FigureSource = 'provider' | 'computed' | 'presumed' | 'capped';
 
 /**
- * How an attempt ended. `failed`: the provider refused it, or the tool failed; `cancelled`: the client left; `unknown`: the provider may have
- * done the work.
+ * How an attempt ended. `failed`: the provider refused it, or the tool failed. `cancelled`: the client disconnected.
+ * `unknown`: the provider may have done the work.
  */
 export type AttemptOutcome = 'answered' | 'failed' | 'cancelled' | 'unknown';
 
@@ -56,11 +59,11 @@ export interface Charge extends BucketKey {
   readonly resetsAt: Date | undefined;
 }
 
-/** Who called what: the dimensions of the ledger. Ids and names, never content. */
+/** The dimensions of a call in the ledger: ids and names, never content. */
 export interface UsageDimensions {
   readonly organisationId: string;
   readonly workspaceId: string | null;
-  /** null: the caller came with a token alone. */
+  /** null when the client called with a token and no key. */
   readonly apiKeyId: string | null;
   readonly virtualKey: string | null;
   readonly provider: string | null;
@@ -75,13 +78,13 @@ export interface UsageDimensions {
 }
 
 export interface Reservation {
-  /** UUIDv7 of the attempt: the idempotency key of all that follows. */
+  /** UUIDv7 of the attempt: the idempotency key of every later change. */
   readonly id: string;
-  /** When the call was admitted: decides its windows and its partition of the ledger. */
+  /** When the call was admitted. Decides its windows and its partition of the ledger. */
   readonly at: Date;
   readonly leaseMs: number;
   readonly dimensions: UsageDimensions;
-  /** At the dearest price that can apply. */
+  /** The bound, at the highest price that can apply. */
   readonly bound: UsageFigures;
   readonly rate: AppliedRate;
   readonly charges: readonly Charge[];
@@ -89,19 +92,19 @@ export interface Reservation {
 
 /** A higher bound for a reservation that is open. */
 export interface Extension {
-  /** As it was admitted, or as it was extended before. */
+  /** The reservation as it was admitted or last extended. */
   readonly reservation: Reservation;
-  /** The new total. What is reserved is not lowered by it: settle gives the rest back. */
+  /** The new total. It never lowers a reservation; `settle` releases the rest. */
   readonly bound: UsageFigures;
   /** The new end of the lease, if it is later than the one before. */
   readonly expiresAt: Date;
 }
 
-/** Takes back an extension of a reservation that turned out to be needless. */
+/** Undoes an extension that was not needed. */
 export interface Retraction {
-  /** Of the reservation. */
+  /** The id of the reservation. */
   readonly id: string;
-  /** The total that the extension has brought. */
+  /** The total after the extension. */
   readonly bound: UsageFigures;
   /** The total before it. */
   readonly to: UsageFigures;
@@ -125,24 +128,24 @@ export type ReserveOutcome =
 export type ExtendOutcome = ReserveOutcome | { readonly kind: 'gone'; readonly failing: readonly [] };
 
 export interface Settlement {
-  /** As it was admitted: a store that has lost it charges it from here. */
+  /** The reservation as it was admitted. A store that has lost it uses these values. */
   readonly reservation: Reservation;
-  /** What came, which may be a part: the rest of the bound is released. */
+  /** The usage to charge. The rest of the bound is released. */
   readonly figures: UsageFigures;
   readonly source: FigureSource;
   readonly outcome: AttemptOutcome;
   readonly rate: AppliedRate;
-  /** From the start of the attempt to the first token of its answer; null: not a stream, or none came. */
+  /** Milliseconds from the start of the attempt to its first token; null when there was no stream or no token. */
   readonly firstTokenMs: number | null;
 }
 
-/** A call that no policy matches: only noted in the ledger. */
+/** A call that no policy matches. It is only recorded in the ledger. */
 export type UnlimitedUsage = Pick<Reservation, 'id' | 'at' | 'dimensions'> & Omit<Settlement, 'reservation'>;
 
-/** A transaction of the caller, on the database in which usage is counted. */
+/** A transaction of the caller, in the database of the counters. */
 export type Transaction = Pick<EntityManager, 'query'>;
 
-/** Where usage is counted. Every method is atomic, and safe to repeat with the same id (a reset: only once it failed). */
+/** Counts usage. Every method is atomic and can be repeated with the same id (a reset only after it failed). */
 export interface UsageStore {
   /**
    * Admits a call into all of its buckets or into none, within two seconds. A refusal writes nothing, except for the first

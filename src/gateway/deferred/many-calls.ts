@@ -1,4 +1,4 @@
-import { dearestPrices, figuresAt, isWhollyPriced, pricesThatApply, rateOf } from '../../usage/prices/cost.js';
+import { highestPrices, figuresAt, isWhollyPriced, pricesThatApply, rateOf } from '../../usage/prices/cost.js';
 import type { AppliedRate, Price, PriceMode } from '../../usage/prices/price.types.js';
 import {
   addQuantities,
@@ -35,7 +35,7 @@ const NO_PRICES: readonly Price[] = [];
 export function boundOfCalls({ unit, mode, calls }: ManyCalls, prices: readonly Price[]): ManyCallsCost {
   const isPriced = calls.every((counts) => isWhollyPriced({ unit, counts }, prices));
   const counting = isPriced ? prices : NO_PRICES;
-  const sum = sumOfCalls(calls.map(boundsOf), (quantities) => dearestPrices(counting, [mode], quantities));
+  const sum = sumOfCalls(calls.map(boundsOf), (quantities) => highestPrices(counting, [mode], quantities));
   return { isPriced, figures: sum.figures, rate: rateOf(sum.applied, mode) };
 }
 

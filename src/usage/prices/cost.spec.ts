@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { QuantityUnit } from '../units.js';
-import { costOf, dearestPrices, pricesThatApply, rateOf } from './cost.js';
+import { costOf, highestPrices, pricesThatApply, rateOf } from './cost.js';
 import { NO_RATE, type Price } from './price.types.js';
 
 /** In billionths of a dollar. */
@@ -36,22 +36,22 @@ describe('pricesThatApply', () => {
   });
 });
 
-describe('dearestPrices', () => {
+describe('highestPrices', () => {
   it('chooses the highest price of each unit that can apply to the bound', () => {
-    expect(idsOf(dearestPrices(PRICES, ['standard'], { input: 100n }))).toEqual(['in', 'out']);
-    expect(idsOf(dearestPrices(PRICES, ['standard'], { input: 300_000n }))).toEqual(['in-long', 'out-long']);
-    expect(idsOf(dearestPrices(PRICES, ['standard', 'priority'], { input: 100n }))).toEqual(['in-priority', 'out']);
-    expect(idsOf(dearestPrices(PRICES, ['batch'], { input: 100n }))).toEqual(['in-batch', 'out']);
+    expect(idsOf(highestPrices(PRICES, ['standard'], { input: 100n }))).toEqual(['in', 'out']);
+    expect(idsOf(highestPrices(PRICES, ['standard'], { input: 300_000n }))).toEqual(['in-long', 'out-long']);
+    expect(idsOf(highestPrices(PRICES, ['standard', 'priority'], { input: 100n }))).toEqual(['in-priority', 'out']);
+    expect(idsOf(highestPrices(PRICES, ['batch'], { input: 100n }))).toEqual(['in-batch', 'out']);
   });
 
   it('chooses a lower tier where it is more expensive', () => {
     const cheaper = [price('first', 'input', 9n), price('long', 'input', 4n, { minInputTokens: 10 })];
-    expect(idsOf(dearestPrices(cheaper, ['standard'], { input: 100n }))).toEqual(['first']);
+    expect(idsOf(highestPrices(cheaper, ['standard'], { input: 100n }))).toEqual(['first']);
   });
 
   it('costs at least as much as any call within the bound', () => {
     const bound = { input: 250_000n, output: 1_000n };
-    const most = costOf(bound, dearestPrices(PRICES, ['standard'], bound));
+    const most = costOf(bound, highestPrices(PRICES, ['standard'], bound));
     for (const input of [0n, 199_999n, 200_000n, 250_000n]) {
       const quantities = { input, output: 1_000n };
       expect(costOf(quantities, pricesThatApply(PRICES, 'standard', quantities))).toBeLessThanOrEqual(most);
@@ -89,12 +89,12 @@ describe('units without a price of their own', () => {
   });
 
   it('reserves all input at the highest price of a unit of input', () => {
-    const dearest = dearestPrices([...known, price('read', 'cache_read', 1n)], ['standard'], { input: 100n });
-    expect(dearest.map(({ id, unit }) => [id, unit])).toEqual([
+    const highest = highestPrices([...known, price('read', 'cache_read', 1n)], ['standard'], { input: 100n });
+    expect(highest.map(({ id, unit }) => [id, unit])).toEqual([
       ['write', 'input'],
       ['out', 'output'],
     ]);
-    const most = costOf({ input: 100n, cache_read: 0n, output: 5n }, dearest);
+    const most = costOf({ input: 100n, cache_read: 0n, output: 5n }, highest);
     expect(most).toBe(1_400n);
     expect(costOf({ cache_write_1h: 100n, output_audio: 5n }, known)).toBeLessThanOrEqual(most);
   });

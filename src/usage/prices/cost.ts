@@ -14,8 +14,8 @@ import { type AppliedRate, NO_RATE, type Price, type PriceMode } from './price.t
 const ATTO_PER_NANO = 1_000_000_000n;
 
 /**
- * By whose price a unit is billed that has none of its own: the first of these that has one. So no token is free where tokens
- * have a price. The last of them is the unit whose bound it shares.
+ * The units whose price applies to a unit without a price of its own; the first one that has a price. So no token is
+ * free when tokens have a price. The last of them is the unit whose bound it shares.
  */
 const FALLBACKS: Readonly<Partial<Record<QuantityUnit, readonly QuantityUnit[]>>> = {
   cache_read: ['input'],
@@ -27,7 +27,10 @@ const FALLBACKS: Readonly<Partial<Record<QuantityUnit, readonly QuantityUnit[]>>
   output_image: ['output'],
 };
 
-/** What the quantities cost, rounded once, half up. @param prices at most one for each unit */
+/**
+ * The cost of the quantities, rounded once, half up.
+ * @param prices at most one for each unit
+ */
 export function costOf(quantities: Quantities, prices: readonly Price[]): NanoDollars {
   let atto = 0n;
   for (const unit of QUANTITY_UNITS) {
@@ -37,7 +40,10 @@ export function costOf(quantities: Quantities, prices: readonly Price[]): NanoDo
   return (atto + ATTO_PER_NANO / 2n) / ATTO_PER_NANO;
 }
 
-/** A call is one request where requests have a price. @param calls that make up the quantities */
+/**
+ * The figures of the quantities. A call counts as one request when requests have a price.
+ * @param calls that make up the quantities
+ */
 export function figuresAt(quantities: Quantities, prices: readonly Price[], calls = 1): UsageFigures {
   let all = quantities;
   for (const { unit } of prices) if (unit === 'request') all = { ...quantities, request: BigInt(calls) };
@@ -48,24 +54,24 @@ export function believableCost(cost: NanoDollars): NanoDollars {
   return cost > MAX_FIGURE ? MAX_FIGURE : cost;
 }
 
-/** What a call may use, as far as its prices go. */
+/** The parts of a call that its prices depend on. */
 export interface BilledCall {
-  /** What the provider bills by. */
+  /** The unit by which the provider bills. */
   readonly unit: QuantityUnit;
   readonly counts: Counts;
 }
 
-/** Whether the prices make up the whole cost of a call. */
+/** Whether the prices cover the whole cost of a call. */
 export function isWhollyPriced(call: BilledCall, prices: readonly Price[]): boolean {
   return unpricedUnit(call, prices) === undefined;
 }
 
 /**
- * The unit that needs a price next; undefined where none does. A call that is billed by token needs one for each unit that it can
- * use, unless its model is sold by the request alone. Other calls need any price, since they are billed by one unit.
+ * A unit that lacks a price; undefined when none does. A call that is billed by token needs a price for each unit that
+ * it can use, unless its model is sold only by request. Other calls need one price, since they are billed by one unit.
  */
 export function unpricedUnit({ unit, counts }: BilledCall, prices: readonly Price[]): QuantityUnit | undefined {
-  // A higher tier alone would leave smaller calls free.
+  // With prices of a higher tier only, smaller calls would be free.
   const base = prices.filter(({ mode, minInputTokens }) => mode === 'standard' && minInputTokens === 0);
   if (base.length === 0) return unit;
   if (!isTokenUnit(unit) || base.every((price) => price.unit === 'request')) return undefined;
@@ -73,7 +79,7 @@ export function unpricedUnit({ unit, counts }: BilledCall, prices: readonly Pric
   return lacksPrice(unit) ? unit : QUANTITY_UNITS.find(lacksPrice);
 }
 
-/** The unit's own price, or the one that it falls back to. */
+/** The unit's own price, or the one of its fallback. */
 function priceOf(unit: QuantityUnit, prices: readonly Price[]): Price | undefined {
   for (const price of prices) if (price.unit === unit) return price;
   for (const fallback of FALLBACKS[unit] ?? []) {
@@ -83,8 +89,8 @@ function priceOf(unit: QuantityUnit, prices: readonly Price[]): Price | undefine
 }
 
 /**
- * Of a model's prices those by which a call is billed, one for each unit: of its mode (`standard` where the mode has none), and
- * of the highest tier that its input reaches. The whole call moves to that tier.
+ * The prices that apply to a call, one for each unit: of its mode (`standard` when the mode has none), and of the
+ * highest tier that its input reaches. The whole call is billed at that tier.
  */
 export function pricesThatApply(prices: readonly Price[], mode: PriceMode, quantities: Quantities): readonly Price[] {
   const input = Number(inputTokensOf(quantities));
@@ -92,7 +98,7 @@ export function pricesThatApply(prices: readonly Price[], mode: PriceMode, quant
   for (const price of prices) {
     if (price.minInputTokens > input || (price.mode !== mode && price.mode !== 'standard')) continue;
     const known = best.get(price.unit);
-    // The mode counts more than the tier.
+    // The mode takes precedence over the tier.
     const isBetter =
       known === undefined ||
       (price.mode === known.mode ? price.minInputTokens > known.minInputTokens : price.mode === mode);
@@ -105,7 +111,7 @@ export function pricesThatApply(prices: readonly Price[], mode: PriceMode, quant
  * For a reservation: the highest prices that can apply to a call of these modes with at most this much input. All units of
  * input share one bound, so the highest of their prices is that of `input`; the same holds for output.
  */
-export function dearestPrices(
+export function highestPrices(
   prices: readonly Price[],
   modes: readonly PriceMode[],
   bound: Quantities,

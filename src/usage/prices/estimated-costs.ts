@@ -10,7 +10,7 @@ import {
   type QuantityUnit,
   toQuantitiesJson,
 } from '../units.js';
-import { dearestPrices, figuresAt, isWhollyPriced } from './cost.js';
+import { highestPrices, figuresAt, isWhollyPriced } from './cost.js';
 import { PriceCatalogue } from './price-catalogue.js';
 import { modeOfEndpoint } from './price.types.js';
 
@@ -27,7 +27,7 @@ export interface PlannedUse {
 /** Units that calls may use within the bound of their input and output, without naming them: a reservation counts their prices. */
 const MAY_USE: readonly QuantityUnit[] = ['cache_write_5m', 'input_audio', 'output_audio', 'output_image'];
 
-/** What calls cost at most by the price book. */
+/** Computes the highest cost of planned calls. */
 @Injectable()
 export class EstimatedCosts {
   constructor(
@@ -36,7 +36,7 @@ export class EstimatedCosts {
     private readonly clock: Clock,
   ) {}
 
-  /** undefined: a unit has no price, so limits on costs refuse such calls. */
+  /** The highest cost; undefined when a unit has no price, so that cost limits refuse such calls. */
   async costOf(use: PlannedUse): Promise<NanoDollars | undefined> {
     const { organisationId, provider, model, endpoint, quantities } = use;
     const named = QUANTITY_UNITS.filter((unit) => quantities[unit] !== undefined);
@@ -49,14 +49,14 @@ export class EstimatedCosts {
       return this.config.USAGE_UNPRICED === 'allow' ? 0n : undefined;
     }
     const calls = quantities.request === undefined || quantities.request === 0n ? 1n : quantities.request;
-    // Each call counts in the tier that its own input reaches: here, that of all calls alike.
+    // Each call counts in the tier of its own input, which is the same for all calls here.
     const one = { input: (inputTokensOf(quantities) + calls - 1n) / calls };
-    const dearest = dearestPrices(prices, [modeOfEndpoint(endpoint)], one);
-    return figuresAt(quantities, dearest, Number(calls)).costNano;
+    const highest = highestPrices(prices, [modeOfEndpoint(endpoint)], one);
+    return figuresAt(quantities, highest, Number(calls)).costNano;
   }
 }
 
-/** Tokens before others: a call that is billed by token may be billed by other units besides. */
+/** Token units come first: a call that is billed by token may use other units too. */
 function billedUnit(named: readonly QuantityUnit[]): QuantityUnit {
   return named.find(isTokenUnit) ?? named.find((unit) => unit !== 'request') ?? 'request';
 }

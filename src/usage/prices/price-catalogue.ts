@@ -10,7 +10,7 @@ import { pricedNames } from '../model-names.js';
 import { PriceIndex } from './price-index.js';
 import { pricesOf } from './price-list.js';
 
-/** What models cost: the organisation's own prices, then the operator's, then those that come with the gateway. */
+/** The prices of models: the organisation's own, then the operator's, then the bundled ones. */
 @Injectable()
 export class PriceCatalogue {
   private readonly books = new StaleWhileRevalidateCache<PriceBook>((organisationId, known) =>
@@ -23,8 +23,8 @@ export class PriceCatalogue {
   ) {}
 
   /**
-   * The prices of a model at a moment, one for each of the units that the call has; none: it has no price.
-   * @throws what the database throws when the organisation's prices were never read
+   * The prices of a model at a time, for the units of a call; empty when it has none.
+   * @throws the database's error when the organisation's prices were never read
    */
   pricesFor(
     organisationId: string,
@@ -38,12 +38,12 @@ export class PriceCatalogue {
     return book.pricesFor(provider, model, at, units);
   }
 
-  /** After a new price on this replica. */
+  /** Call it after a new price on this replica. */
   forget(organisationId: string): void {
     this.books.forget(organisationId);
   }
 
-  /** The known book, with what was looked up in it, where nothing has changed. */
+  /** Returns the known book, with its cached look-ups, when nothing has changed. */
   private async read(organisationId: string, known: PriceBook | undefined): Promise<PriceBook> {
     const rows = (await this.store.all(organisationId)).map(fromRow);
     const own = rows.filter((row) => row.organisationId !== null);
@@ -54,24 +54,24 @@ export class PriceCatalogue {
 
 const MAX_LOOK_UPS = 1_000;
 
-/** The prices that count for one organisation, and what was looked up in them. */
+/** The prices of one organisation, with cached look-ups. */
 export class PriceBook {
   private readonly known = new LRUCache<string, readonly Price[]>({ max: MAX_LOOK_UPS });
-  /** When a row comes into force or ends, Unix milliseconds. */
+  /** The times when rows begin or end, in Unix milliseconds. */
   private readonly turns: readonly number[];
   private readonly indexes: readonly PriceIndex[];
   /** What is known is right from here, and up to there. */
   private from = Infinity;
   private until = -Infinity;
 
-  /** `lists` in order of precedence: where one has the model, the later ones do not count. */
+  /** @param lists in order of precedence: the first one that has the model counts */
   constructor(private readonly lists: readonly (readonly Price[])[]) {
     this.turns = lists.flat().flatMap(turnsOf);
     this.indexes = lists.map((list) => PriceIndex.of(list));
   }
 
   pricesFor(provider: string, model: string, at: Date, units: readonly PricedUnit[] = PRICED_UNITS): readonly Price[] {
-    // Names come from callers: long ones that fit a `*` are not worth the memory.
+    // Clients choose the names, so long ones that match a `*` are not cached.
     if (model.length > MAX_MODEL_LENGTH) return this.lookUp(provider, model, at, units);
     const time = at.getTime();
     if (time < this.from || time >= this.until) this.turnTo(time);

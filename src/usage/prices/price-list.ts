@@ -3,18 +3,17 @@ import { compilePattern, foldModel } from '../model-names.js';
 import { type Price, PRICED_UNITS, type PricedUnit } from './price.types.js';
 
 const ANY = '*';
-/** A model of any name, whatever better the list has. */
+/** The rank of `*`, which matches any name. */
 const RANK_OF_ANY = 0;
-/** More than a pattern has characters. */
+/** More than the longest pattern has characters. */
 const RANKS_OF_A_NAME = 10_000;
 
 /**
- * The prices of a model at a moment: the rows whose pattern fits it best, and of those the newest in force for each unit,
- * mode and tier. A
- * pattern that fits less well adds nothing: `*` is for models without a price of their own.
- * @param lists in order of precedence: where one has the model at all, the later ones do not count
+ * The prices of a model at a time: the rows whose pattern fits best, and of those the newest for each unit, mode and
+ * tier. A pattern that fits less well adds nothing: `*` is for models without a price of their own.
+ * @param lists in order of precedence: the first one that has the model counts
  * @param names of the model, folded, in groups: an earlier group takes precedence
- * @param units that the call has: prices for other units are ignored
+ * @param units that the call has; prices for other units are ignored
  */
 export function pricesOf(
   lists: readonly (readonly Price[])[],
@@ -47,8 +46,8 @@ export function isInForce({ effectiveFrom, effectiveUntil }: Price, at: Date): b
 }
 
 /**
- * How well a pattern fits: names of an earlier group before those of a later one, a whole name before a beginning, a longer
- * beginning before a shorter one, whatever the mark of the name.
+ * How well a pattern fits. Names of an earlier group take precedence over those of a later one, whole names over
+ * prefixes, and longer prefixes over shorter ones.
  */
 function rankOf(pattern: string, groups: readonly (readonly ModelName[])[]): number | undefined {
   if (pattern === ANY) return RANK_OF_ANY;

@@ -1,7 +1,7 @@
 import type { ProviderSlug } from '../../upstream/providers/provider.types.js';
 import { QUANTITY_UNITS, type QuantityUnit } from '../units.js';
 
-/** What a price can be for. It belongs to the model's row: one provider sells by several units. */
+/** The units that can have a price. Each price row has its own, since one provider sells by several units. */
 export const PRICED_UNITS = QUANTITY_UNITS;
 export type PricedUnit = QuantityUnit;
 
@@ -20,10 +20,10 @@ export function spellingsOf(unit: PricedUnit): readonly UnitSpelling[] {
   return UNIT_SPELLINGS.filter((spelling) => unitOf(spelling) === unit);
 }
 
-/** Billionths of a billionth of a US dollar: the smallest price of one token has thirteen decimals. */
+/** 10^-18 US dollars: the smallest price of one token has thirteen decimals. */
 export type AttoDollars = bigint;
 export const PRICE_DECIMALS = 18;
-/** A million dollars for one unit. A call is charged no more than that, so a higher price would not be what is charged. */
+/** A million dollars for one unit. No call is charged more, so a higher price could not be charged. */
 export const MAX_PRICE: AttoDollars = 1_000_000n * 10n ** BigInt(PRICE_DECIMALS);
 export const MAX_MODEL_LENGTH = 512;
 
@@ -44,7 +44,7 @@ export interface Price {
   readonly effectiveUntil?: Date | undefined;
 }
 
-/** A price that comes with the gateway. */
+/** A bundled price. */
 export interface BundledPrice extends Price {
   readonly provider: ProviderSlug;
   /** Where it was read, and on which day. */
@@ -52,11 +52,11 @@ export interface BundledPrice extends Price {
   readonly readOn: string;
 }
 
-/** How a call is served, and so at which prices. */
+/** How a call is served, which decides its prices. */
 export const PRICE_MODES = ['standard', 'batch', 'flex', 'priority', 'fast', 'ultrafast'] as const;
 export type PriceMode = (typeof PRICE_MODES)[number];
 
-/** The endpoint whose calls are served later, at lower prices. */
+/** The endpoint of calls that are served later, at lower prices. */
 export const BATCHES = 'batches';
 
 /** The mode of an endpoint's calls that name none. */
