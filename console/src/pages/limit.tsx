@@ -59,11 +59,6 @@ function Groups({ limit }: { readonly limit: UsageLimit }) {
   });
   const keys = (groups.data?.data ?? []).map(({ value_key: key }) => key);
   const nameIds = useNames([...idsOf(limit), ...keys]);
-  const strict = useMutation({
-    meta: { done: 'The limit is strict now.' },
-    mutationFn: () =>
-      updateUsageLimit({ path: { ref: limit.id }, body: { enforcement: 'strict' }, throwOnError: true }),
-  });
   const name = limit.name ?? limit.slug;
   const nameOf = ({ value_key: key }: UsageEntity): string => groupInWords(key, nameIds);
   return (
@@ -83,19 +78,7 @@ function Groups({ limit }: { readonly limit: UsageLimit }) {
         )
       }
     >
-      {limit.status === 'active' && limit.enforcement === 'monitor' && (
-        <Card className="flex flex-wrap items-center justify-between gap-3 p-4">
-          <p>
-            <Badge>monitors</Badge> This limit counts and refuses nothing. When its figures look right, make it strict.
-          </p>
-          {may('policies.update') && (
-            <SendButton kind="main" sent={strict} onSend={() => strict.mutate()}>
-              Make strict
-            </SendButton>
-          )}
-        </Card>
-      )}
-      {strict.isError && <ErrorNote error={strict.error} />}
+      {limit.status === 'active' && limit.enforcement === 'monitor' && <MonitorNote limit={limit} />}
       <ListTools list={list} label="State" value={status ?? ''} options={CHOICES} />
       <Card>
         <Table
@@ -125,6 +108,31 @@ function Groups({ limit }: { readonly limit: UsageLimit }) {
       )}
       {resetting !== undefined && <Reset limit={limit} entity={resetting} onClose={() => setResetting(undefined)} />}
     </Page>
+  );
+}
+
+/** Says that a limit only monitors, and can make it strict. */
+function MonitorNote({ limit }: { readonly limit: UsageLimit }) {
+  const { may } = useLogin();
+  const strict = useMutation({
+    meta: { done: 'The limit is strict now.' },
+    mutationFn: () =>
+      updateUsageLimit({ path: { ref: limit.id }, body: { enforcement: 'strict' }, throwOnError: true }),
+  });
+  return (
+    <>
+      <Card className="flex flex-wrap items-center justify-between gap-3 p-4">
+        <p>
+          <Badge>monitors</Badge> This limit counts and refuses nothing. When its figures look right, make it strict.
+        </p>
+        {may('policies.update') && (
+          <SendButton kind="main" sent={strict} onSend={() => strict.mutate()}>
+            Make strict
+          </SendButton>
+        )}
+      </Card>
+      {strict.isError && <ErrorNote error={strict.error} />}
+    </>
   );
 }
 

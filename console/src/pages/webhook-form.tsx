@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import { useForm } from 'react-hook-form';
+import { useForm, type UseFormReturn } from 'react-hook-form';
 import { createWebhook, updateWebhook } from '../api/sdk.gen';
 import type { WebhookEndpoint } from '../api/types.gen';
 import { Form } from '../components/form';
@@ -80,29 +80,7 @@ export function WebhookForm({ endpoint, onClose }: WebhookFormProps) {
         {endpoint === undefined && (
           <WorkspaceField input={form.register('workspace')} shared="Events of all workspaces" />
         )}
-        <FieldSet legend="Events" param="events" error={form.formState.errors.events?.message}>
-          <label className="flex items-center gap-2">
-            <input type="checkbox" className="size-4 shrink-0 accent-accent" {...form.register('isForAll')} />
-            All, also those that come later
-          </label>
-          {!form.watch('isForAll') && (
-            <div className="grid gap-x-4 gap-y-2 sm:grid-cols-2">
-              {Object.entries(EVENTS).map(([event, words]) => (
-                <label key={event} className="flex items-start gap-2">
-                  <input
-                    type="checkbox"
-                    className="mt-0.5 size-4 shrink-0 accent-accent"
-                    value={event}
-                    {...form.register('events', {
-                      validate: (events, { isForAll }) => isForAll || events.length > 0 || 'Choose at least one event.',
-                    })}
-                  />
-                  {words}
-                </label>
-              ))}
-            </div>
-          )}
-        </FieldSet>
+        <EventFields form={form} />
         {endpoint !== undefined && (
           <label className="flex items-center gap-2">
             <input type="checkbox" className="size-4 shrink-0 accent-accent" {...form.register('isEnabled')} />
@@ -111,6 +89,34 @@ export function WebhookForm({ endpoint, onClose }: WebhookFormProps) {
         )}
       </Form>
     </Dialog>
+  );
+}
+
+function EventFields({ form }: { readonly form: UseFormReturn<Values> }) {
+  return (
+    <FieldSet legend="Events" param="events" error={form.formState.errors.events?.message}>
+      <label className="flex items-center gap-2">
+        <input type="checkbox" className="size-4 shrink-0 accent-accent" {...form.register('isForAll')} />
+        All, also those that come later
+      </label>
+      {!form.watch('isForAll') && (
+        <div className="grid gap-x-4 gap-y-2 sm:grid-cols-2">
+          {Object.entries(EVENTS).map(([event, words]) => (
+            <label key={event} className="flex items-start gap-2">
+              <input
+                type="checkbox"
+                className="mt-0.5 size-4 shrink-0 accent-accent"
+                value={event}
+                {...form.register('events', {
+                  validate: (events, { isForAll }) => isForAll || events.length > 0 || 'Choose at least one event.',
+                })}
+              />
+              {words}
+            </label>
+          ))}
+        </div>
+      )}
+    </FieldSet>
   );
 }
 

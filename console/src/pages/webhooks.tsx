@@ -21,7 +21,7 @@ import { RotateWebhook } from './webhook-secret';
 type Act =
   { readonly kind: 'create' } | { readonly kind: 'change' | 'rotate' | 'delete'; readonly endpoint: WebhookEndpoint };
 
-/** Where events are sent, and what became of each. */
+/** The webhooks: where events are sent. */
 export function Webhooks() {
   const { may } = useLogin();
   const list = useListSearch();
@@ -31,7 +31,55 @@ export function Webhooks() {
     ...listWebhooksOptions({ query: list.paging }),
     placeholderData: (previous) => previous,
   });
-  const columns: readonly Column<WebhookEndpoint>[] = [
+  return (
+    <>
+      <SearchBox value={list.search ?? ''} onSearch={list.onSearch} />
+      <Card
+        title="Webhooks"
+        side={
+          may('webhooks.create') && (
+            <Button size="small" onClick={() => setAct({ kind: 'create' })}>
+              <Plus aria-hidden className="size-3.5" />
+              New webhook
+            </Button>
+          )
+        }
+      >
+        <Table
+          caption="Webhooks"
+          columns={columns(may, setAct)}
+          query={endpoints}
+          keyOf={({ id }) => id}
+          empty="No webhook here. Events such as a used-up limit can be sent to a server of yours."
+          page={list.page}
+          onPage={list.onPage}
+          csv={{ path: '/v1/webhooks', query: { search: list.search } }}
+        />
+        {act?.kind === 'create' && <WebhookForm onClose={close} />}
+        {act?.kind === 'change' && <WebhookForm endpoint={act.endpoint} onClose={close} />}
+        {act?.kind === 'rotate' && <RotateWebhook endpoint={act.endpoint} onClose={close} />}
+        {act?.kind === 'delete' && <Delete endpoint={act.endpoint} onClose={close} />}
+      </Card>
+    </>
+  );
+}
+
+function Delete({ endpoint, onClose }: { readonly endpoint: WebhookEndpoint; readonly onClose: () => void }) {
+  const remove = async (): Promise<void> => {
+    await deleteWebhook({ path: { id: endpoint.id }, throwOnError: true });
+  };
+  return (
+    <Confirm title="Delete the webhook" action="Delete" onConfirm={remove} onClose={onClose}>
+      <p className="wrap-anywhere">{endpoint.url} receives no more events. Deliveries that are waiting are dropped.</p>
+    </Confirm>
+  );
+}
+
+function columns(
+  may: ReturnType<typeof useLogin>['may'],
+  onAct: (act: Act) => void,
+): readonly Column<WebhookEndpoint>[] {
+  return [
     {
       title: 'Address',
       cell: ({ url, description }) => (
@@ -66,54 +114,12 @@ export function Webhooks() {
             )
           }
           actions={{
-            Change: may('webhooks.update') ? () => setAct({ kind: 'change', endpoint }) : undefined,
-            Rotate: may('webhooks.update') ? () => setAct({ kind: 'rotate', endpoint }) : undefined,
-            Delete: may('webhooks.delete') ? () => setAct({ kind: 'delete', endpoint }) : undefined,
+            Change: may('webhooks.update') ? () => onAct({ kind: 'change', endpoint }) : undefined,
+            Rotate: may('webhooks.update') ? () => onAct({ kind: 'rotate', endpoint }) : undefined,
+            Delete: may('webhooks.delete') ? () => onAct({ kind: 'delete', endpoint }) : undefined,
           }}
         />
       ),
     },
   ];
-  return (
-    <>
-      <SearchBox value={list.search ?? ''} onSearch={list.onSearch} />
-      <Card
-        title="Webhooks"
-        side={
-          may('webhooks.create') && (
-            <Button size="small" onClick={() => setAct({ kind: 'create' })}>
-              <Plus aria-hidden className="size-3.5" />
-              New webhook
-            </Button>
-          )
-        }
-      >
-        <Table
-          caption="Webhooks"
-          columns={columns}
-          query={endpoints}
-          keyOf={({ id }) => id}
-          empty="No webhook here. Events such as a used-up limit can be sent to a server of yours."
-          page={list.page}
-          onPage={list.onPage}
-          csv={{ path: '/v1/webhooks', query: { search: list.search } }}
-        />
-        {act?.kind === 'create' && <WebhookForm onClose={close} />}
-        {act?.kind === 'change' && <WebhookForm endpoint={act.endpoint} onClose={close} />}
-        {act?.kind === 'rotate' && <RotateWebhook endpoint={act.endpoint} onClose={close} />}
-        {act?.kind === 'delete' && <Delete endpoint={act.endpoint} onClose={close} />}
-      </Card>
-    </>
-  );
-}
-
-function Delete({ endpoint, onClose }: { readonly endpoint: WebhookEndpoint; readonly onClose: () => void }) {
-  const remove = async (): Promise<void> => {
-    await deleteWebhook({ path: { id: endpoint.id }, throwOnError: true });
-  };
-  return (
-    <Confirm title="Delete the webhook" action="Delete" onConfirm={remove} onClose={onClose}>
-      <p className="wrap-anywhere">{endpoint.url} receives no more events. Deliveries that are waiting are dropped.</p>
-    </Confirm>
-  );
 }
