@@ -120,7 +120,7 @@ const MESSAGES = {
 } as const;
 const EVENTS = { 'text/event-stream': { schema: { type: 'string' } } } as const;
 
-/** Adds the operations of MCP servers. Call it last: it brings its own errors. */
+/** Adds the operations of MCP servers. Call it last, because they have errors of their own. */
 export function addMcpOperations(document: OpenAPIObject): void {
   const schemas = ((document.components ??= {}).schemas ??= {});
   Object.assign(schemas, {
@@ -147,7 +147,13 @@ export function addMcpOperations(document: OpenAPIObject): void {
   for (const operation of [post, get, end]) addErrors(document, operation, CALL_ERRORS);
   document.paths['/{server}/mcp'] = { post, get, delete: end };
 
-  const metadata: Operation = {
+  const metadata = metadataOperation();
+  addErrors(document, metadata, METADATA_ERRORS);
+  document.paths[METADATA_PATH] = { get: metadata };
+}
+
+function metadataOperation(): Operation {
+  return {
     operationId: 'retrieveMcpResourceMetadata',
     tags: ['MCP'],
     summary: 'Retrieves where a user logs in to call an MCP server.',
@@ -163,8 +169,6 @@ export function addMcpOperations(document: OpenAPIObject): void {
       default: errorOf('ErrorResponse'),
     },
   };
-  addErrors(document, metadata, METADATA_ERRORS);
-  document.paths[METADATA_PATH] = { get: metadata };
 }
 
 function mcpOperation(operationId: string, summary: string, responses: Operation['responses']): Operation {

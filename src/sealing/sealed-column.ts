@@ -4,7 +4,7 @@ import { placeIn, type SealedPlace } from './sealer.js';
 const BATCH_ROWS = 500;
 
 export interface SealedValue {
-  /** Of the row. */
+  /** The primary key of the row. */
   readonly primaryKey: string;
   readonly sealed: string;
   readonly place: SealedPlace;
@@ -14,9 +14,9 @@ export interface SealedValue {
 export interface SealedColumn {
   /** `<table>.<column>` */
   nameIn(dataSource: DataSource): string;
-  /** All values in order of the primary key, so many read at once; default 500. */
+  /** All values in the order of the primary key, read in batches; default 500 rows. */
   values(dataSource: DataSource, batchRows?: number): AsyncIterable<SealedValue>;
-  /** Puts `sealed` in the value's place; false when the value is no longer what was read. */
+  /** Replaces the value by `sealed`. Returns false when the value has changed since it was read. */
   replace(dataSource: DataSource, value: SealedValue, sealed: string): Promise<boolean>;
 }
 
@@ -30,22 +30,13 @@ export function sealedColumn<Row extends ObjectLiteral>(
   property: keyof Row & string,
   placeOf?: (row: Row) => SealedPlace,
 ): SealedColumn {
-  const describe = (dataSource: DataSource): Described => {
-    const table = dataSource.getMetadata(entity);
-    const column = table.findColumnWithPropertyName(property);
-    const [primary, another] = table.primaryColumns;
-    if (column === undefined || primary === undefined || another !== undefined) {
-      throw new Error(`${table.tableName} does not have a column ${property} and a primary key of one column`);
-    }
-    return { table, column, primary };
-  };
   return {
     nameIn: (dataSource) => {
-      const { table, column } = describe(dataSource);
+      const { table, column } = describe(dataSource, entity, property);
       return `${table.tableName}.${column.databaseName}`;
     },
     async *values(dataSource, batchRows = BATCH_ROWS) {
-      const { table, column, primary } = describe(dataSource);
+      const { table, column, primary } = describe(dataSource, entity, property);
       let after: string | undefined;
       do {
         const query = dataSource.createQueryBuilder(entity, 'row').addSelect(`row.${property}`);
@@ -62,8 +53,8 @@ export function sealedColumn<Row extends ObjectLiteral>(
       } while (after !== undefined);
     },
     replace: async (dataSource, { primaryKey, sealed: old }, sealed) => {
-      const { table, column, primary } = describe(dataSource);
-      // Plain SQL: TypeORM would set `updated_at`, and nothing has changed that a caller can see.
+      const { table, column, primary } = describe(dataSource, entity, property);
+      // Plain SQL, since TypeORM would set `updated_at`, although nothing that callers see has changed.
       const [, affected]: readonly [unknown, number] = await dataSource.query(
         `UPDATE "${table.tableName}" SET "${column.databaseName}" = $1
          WHERE "${primary.databaseName}" = $2 AND "${column.databaseName}" = $3`,
@@ -78,4 +69,14 @@ interface Described {
   readonly table: EntityMetadata;
   readonly column: EntityMetadata['columns'][number];
   readonly primary: EntityMetadata['columns'][number];
+}
+
+function describe(dataSource: DataSource, entity: new () => ObjectLiteral, property: string): Described {
+  const table = dataSource.getMetadata(entity);
+  const column = table.findColumnWithPropertyName(property);
+  const [primary, another] = table.primaryColumns;
+  if (column === undefined || primary === undefined || another !== undefined) {
+    throw new Error(`${table.tableName} does not have a column ${property} and a primary key of one column`);
+  }
+  return { table, column, primary };
 }

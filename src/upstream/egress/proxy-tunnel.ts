@@ -1,4 +1,4 @@
-import { request as requestPlain } from 'node:http';
+import { type ClientRequest, request as requestPlain } from 'node:http';
 import { request as requestSecure } from 'node:https';
 import { isIP, type Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
@@ -23,36 +23,22 @@ export function openTunnel(
   { timeoutMs, secureContext }: TunnelOptions,
   done: (...result: [Error, null] | [null, Socket]) => void,
 ): void {
-  const authority = `${target.hostname}:${target.port}`;
-  const isSecure = proxy.protocol === 'https:';
-  const proxyHost = withoutBrackets(proxy.hostname);
-  const send = isSecure ? requestSecure : requestPlain;
-  const asking = send({
-    method: 'CONNECT',
-    host: proxyHost,
-    port: proxy.port === '' ? (isSecure ? 443 : 80) : Number(proxy.port),
-    path: authority,
-    headers: { host: authority, ...authorization(proxy) },
-    agent: false,
-    // Node would take the name of the Host header, which is that of the target.
-    ...(isSecure && isIP(proxyHost) === 0 ? { servername: proxyHost } : {}),
-    ...(isSecure && secureContext !== undefined ? { secureContext } : {}),
-  });
+  const request = connectRequest(proxy, `${target.hostname}:${target.port}`, secureContext);
   let isOver = false;
   const end = (...result: [Error, null] | [null, Socket]): void => {
     if (isOver) return;
     isOver = true;
     clearTimeout(late);
     done(...result);
-    if (result[0] !== null) asking.destroy();
+    if (result[0] !== null) request.destroy();
   };
   const fail = (code: string, cause?: unknown): void =>
     end(Object.assign(new Error('the proxy of EGRESS_PROXY did not connect', { cause }), { code }), null);
   const late = setTimeout(() => fail('PROXY_TIMEOUT'), timeoutMs);
-  asking.on('error', (cause) => fail('PROXY_UNREACHABLE', cause));
-  // Any other answer than a tunnel: the status of a refusal, with its body.
-  asking.on('response', (response) => fail(`PROXY_${response.statusCode ?? 0}`));
-  asking.on('connect', ({ statusCode = 0 }, socket: Socket, head) => {
+  request.on('error', (cause) => fail('PROXY_UNREACHABLE', cause));
+  // The proxy refused the tunnel, with a status and perhaps a body.
+  request.on('response', (response) => fail(`PROXY_${response.statusCode ?? 0}`));
+  request.on('connect', ({ statusCode = 0 }, socket: Socket, head) => {
     // Any 2xx opens the tunnel.
     if (statusCode < 200 || statusCode > 299 || isOver) {
       socket.on('error', () => undefined).destroy();
@@ -63,7 +49,24 @@ export function openTunnel(
     socket.setKeepAlive(true, PROBE_MS).setNoDelay(true);
     end(null, socket);
   });
-  asking.end();
+  request.end();
+}
+
+function connectRequest(proxy: URL, authority: string, secureContext: SecureContext | undefined): ClientRequest {
+  const isSecure = proxy.protocol === 'https:';
+  const host = withoutBrackets(proxy.hostname);
+  const send = isSecure ? requestSecure : requestPlain;
+  return send({
+    method: 'CONNECT',
+    host,
+    port: proxy.port === '' ? (isSecure ? 443 : 80) : Number(proxy.port),
+    path: authority,
+    headers: { host: authority, ...authorization(proxy) },
+    agent: false,
+    // By default, Node would take the name of the Host header, which is that of the target.
+    ...(isSecure && isIP(host) === 0 ? { servername: host } : {}),
+    ...(isSecure && secureContext !== undefined ? { secureContext } : {}),
+  });
 }
 
 function authorization({ username, password }: URL): Readonly<Record<string, string>> {
