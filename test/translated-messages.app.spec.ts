@@ -206,6 +206,14 @@ describe('an error of the provider', () => {
       'Too many tokens.',
     ],
     ['a text', json({ error: 'Bad.' }, 400), 400, 'invalid_request_error', 'Bad.'],
+    ['a plain text', text('404 page not found', 'text/plain', 404), 404, 'not_found_error', '404 page not found'],
+    [
+      'a list of broken rules',
+      json({ detail: [{ type: 'missing', loc: ['body', 'tools'], msg: 'Field required' }] }, 422),
+      422,
+      'invalid_request_error',
+      'tools: Field required',
+    ],
     ['a page', text('<html>', 'text/html', 503), 503, 'api_error', 'The provider answered 503.'],
     [
       'too long an input',

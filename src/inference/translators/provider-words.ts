@@ -1,5 +1,7 @@
 import { GatewayError } from '../../common/errors/gateway.error.js';
-import { isObject, type JsonObject, parseForeignJson, stringOrUndefined } from '../../common/json/read.js';
+import { isObject, type JsonObject } from '../../common/json/read.js';
+import { type ProviderErrorText, readErrorValue, readProviderError } from '../../upstream/providers/error-text.js';
+import type { UpstreamAnswer } from '../../upstream/upstream.types.js';
 
 const MAX_MESSAGE = 2_000;
 const MAX_NAME = 100;
@@ -13,13 +15,9 @@ export interface ProviderWords {
   readonly code: string | undefined;
 }
 
-/** Errors of OpenAI's and Anthropic's APIs, and of servers that put a message at the top. */
-function providerWords(body: unknown): ProviderWords {
-  const whole = isObject(body) ? body : {};
-  const error = isObject(whole['error']) ? whole['error'] : whole;
-  const { message, msg, detail, type, code } = error;
-  const said = [message, msg, detail, whole['error'], whole['message']].find((text) => typeof text === 'string');
-  return { message: cut(said, MAX_MESSAGE), type: cut(type, MAX_NAME), code: cut(code, MAX_NAME) };
+/** Errors in all forms that are known, as other calls read them; a text where it is the whole answer. */
+function providerWords({ message, type, code }: ProviderErrorText): ProviderWords {
+  return { message: cut(message, MAX_MESSAGE), type: cut(type, MAX_NAME), code: cut(code, MAX_NAME) };
 }
 
 /** What is about the length of the input, which clients can shorten by themselves. */
@@ -49,7 +47,7 @@ const STATUSES: readonly (readonly [RegExp, number])[] = [
 
 /** The documented error for an error that came with the status of a success, or in a stream. */
 export function errorInstead(message: JsonObject, provider: string): GatewayError {
-  const words = providerWords(message);
+  const words = providerWords(readErrorValue(message));
   const error = isObject(message['error']) ? message['error'] : message;
   const named = statusOfWords(words, error);
   const isTooLong = isAboutLength(named, words);
@@ -80,8 +78,8 @@ export function brokenOff(): GatewayError {
   });
 }
 
-export function wordsIn(body: Buffer): ProviderWords {
-  return providerWords(withoutList(parseForeignJson(body)));
+export function wordsIn(answer: UpstreamAnswer): ProviderWords {
+  return providerWords(readProviderError(answer));
 }
 
 /** Google's servers put an error into a list. */
@@ -89,8 +87,7 @@ export function withoutList(message: unknown): unknown {
   return Array.isArray(message) && message.length === 1 ? message[0] : message;
 }
 
-function cut(value: unknown, length: number): string | undefined {
-  const text = typeof value === 'number' ? String(value) : stringOrUndefined(value);
+function cut(text: string | undefined, length: number): string | undefined {
   return text === undefined || text === '' ? undefined : text.slice(0, length);
 }
 

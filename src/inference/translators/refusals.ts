@@ -8,8 +8,8 @@ const JSON_TYPE = { 'content-type': 'application/json' } as const;
 
 /** A provider's error, with its status and words, in the form of the caller's dialect. */
 export function translatedRefusal(answer: UpstreamAnswer, dialect: DialectSlug): UpstreamAnswer {
-  const { status, headers, body } = answer;
-  const words = wordsIn(body);
+  const { status, headers } = answer;
+  const words = wordsIn(answer);
   const error = dialect === 'anthropic-messages' ? messagesError(status, words) : openaiError(status, words);
   return { status, headers: { ...headers, ...JSON_TYPE }, body: Buffer.from(JSON.stringify(error)) };
 }

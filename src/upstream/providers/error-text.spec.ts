@@ -37,6 +37,16 @@ describe('readProviderError', () => {
     ['Voyage', { detail: 'Provided API key is invalid.' }, { message: 'Provided API key is invalid.' }],
     ['Jina', { code: 'INPUT_MODEL_NOT_FOUND', message: 'no' }, { message: 'no', code: 'INPUT_MODEL_NOT_FOUND' }],
     [
+      'Mistral',
+      {
+        object: 'error',
+        message: { detail: [{ loc: ['body', 'x'], msg: 'no' }] },
+        type: 'invalid_request_error',
+        code: null,
+      },
+      { message: 'x: no', param: 'x', type: 'invalid_request_error' },
+    ],
+    [
       'Pinecone',
       { error: { code: 'INVALID_ARGUMENT', message: 'Bad request.' }, status: 400 },
       { message: 'Bad request.', code: 'INVALID_ARGUMENT' },

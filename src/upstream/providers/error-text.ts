@@ -19,7 +19,7 @@ const MAX_DEPTH = 4;
 const MAX_ITEMS = 20;
 
 /** Fields that hold the error itself, the most telling first. */
-const HOLDERS = ['error', 'detail', 'errors', 'fault', 'base_resp'] as const;
+const HOLDERS = ['error', 'detail', 'errors', 'fault', 'base_resp', 'message'] as const;
 const MESSAGES = [
   'message',
   'Message',
@@ -40,9 +40,14 @@ const TYPES = ['provider_type', 'type', 'error_type', '__type', 'status'] as con
 /** What an error answer says, in whatever form; empty where it says nothing. */
 export function readProviderError(answer: UpstreamAnswer): ProviderErrorText {
   const value = parseForeignJson(answer.body);
-  const said = value === undefined ? readPlainText(answer) : readValue(value, MAX_DEPTH);
+  const said = value === undefined ? readPlainText(answer) : readErrorValue(value);
   const { code = firstHeader(answer.headers, 'x-ms-error-code'), type = awsType(answer) } = said;
   return { ...said, code, type };
+}
+
+/** The same for what is read of an answer already. */
+export function readErrorValue(value: unknown): ProviderErrorText {
+  return readValue(value, MAX_DEPTH);
 }
 
 function readValue(value: unknown, depth: number): ProviderErrorText {
