@@ -1,5 +1,6 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
+import type { Request } from 'express';
 import {
   ANY_CALLER,
   REQUIRED_SCOPE,
@@ -72,4 +73,10 @@ function entranceOf(route: Route, reflector: Reflector): Entrance {
   const scope = reflector.get<Scope | undefined>(REQUIRED_SCOPE, handler);
   if (scope === undefined) throw new Error('a route without a scope was started');
   return { scope, isForKeysOnly: reflector.get<boolean | undefined>(API_KEY_ONLY, handler) === true };
+}
+
+/** The caller of a route that any caller may use. Throws on other routes, which is a defect. */
+export function callerOf({ anyCaller }: Request): Caller {
+  if (anyCaller === undefined) throw new Error('the route is not declared for any caller');
+  return anyCaller;
 }

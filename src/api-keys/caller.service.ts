@@ -8,6 +8,7 @@ import { foldId } from '../common/uuid.js';
 import { WorkspacesService } from '../workspaces/workspaces.service.js';
 import { OrganisationListQuery } from './dto/organisation-list.query.js';
 import { shownLimits } from './rate-limit-counters.js';
+import { callerOf } from './authentication.guard.js';
 import type { Caller } from './authenticator.js';
 import { type CallerResponse, type OrganisationListResponse, toOrganisationResponse } from './caller.response.js';
 
@@ -51,11 +52,6 @@ function organisationsOf(caller: Caller, named: string | undefined): readonly st
   if (named === undefined) return own;
   if (own.includes(foldId(named))) return [foldId(named)];
   throw new GatewayError('tenant_mismatch', { param: 'organisation_id' });
-}
-
-function callerOf({ anyCaller }: Request): Caller {
-  if (anyCaller === undefined) throw new Error('the route is not declared for any caller');
-  return anyCaller;
 }
 
 function factsOf(

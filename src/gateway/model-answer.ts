@@ -13,16 +13,16 @@ export function modelAnswerOf(
     id: answer.id,
     model: answer.model,
     finishReason: answer.finishReason,
-    inputTokens: sumIfAny(INPUT_UNITS.map((unit) => counts[unit])),
+    inputTokens: sumOfKnown(INPUT_UNITS.map((unit) => counts[unit])),
     cacheReadTokens: counts.cache_read,
-    cacheWriteTokens: sumIfAny([counts.cache_write_5m, counts.cache_write_1h]),
+    cacheWriteTokens: sumOfKnown([counts.cache_write_5m, counts.cache_write_1h]),
     outputTokens: counts.output,
     firstTokenMs,
   };
 }
 
 /** The sum of the known figures; undefined when none is known. */
-function sumIfAny(figures: readonly (number | undefined)[]): number | undefined {
+export function sumOfKnown(figures: readonly (number | undefined)[]): number | undefined {
   const known = figures.filter((figure) => figure !== undefined);
   return known.length === 0 ? undefined : known.reduce((sum, figure) => sum + figure, 0);
 }

@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { GatewayError, invalidField } from '../common/errors/gateway.error.js';
 import { UnexpectedShapeError } from '../common/json/read.js';
 import type { BillableUse, ReportedUsage } from '../gateway/billable-use.js';
+import { sumOfKnown } from '../gateway/model-answer.js';
 import type { ProviderContext } from '../gateway/provider-context.decorator.js';
 import { ProviderCallService, type ProviderOperation } from '../gateway/provider-call.service.js';
 import { RoutedCalls } from '../gateway/routing/routed-calls.js';
@@ -234,13 +235,7 @@ export function joinParts(parts: readonly RerankOutcome[]): RerankOutcome {
   const scores = new Map<number, RerankScore>();
   for (const part of parts)
     for (const score of part.scores) if (!scores.has(score.index)) scores.set(score.index, score);
-  const searchUnits = sumOf(parts.map((part) => part.searchUnits));
-  const totalTokens = sumOf(parts.map((part) => part.totalTokens));
+  const searchUnits = sumOfKnown(parts.map((part) => part.searchUnits));
+  const totalTokens = sumOfKnown(parts.map((part) => part.totalTokens));
   return { ...first, scores: [...scores.values()], searchUnits, totalTokens };
-}
-
-/** undefined where no part has a figure. */
-function sumOf(figures: readonly (number | undefined)[]): number | undefined {
-  const known = figures.filter((figure) => figure !== undefined);
-  return known.length === 0 ? undefined : known.reduce((sum, figure) => sum + figure, 0);
 }

@@ -5,6 +5,7 @@ import { AnyCaller } from '../../access/route-access.decorators.js';
 import { ApiOrganisation } from '../../common/http/api-docs.decorators.js';
 import { MayFail } from '../../common/errors/may-fail.decorator.js';
 import { NoFieldsDto } from '../../common/validation/no-fields.dto.js';
+import { callerOf } from '../authentication.guard.js';
 import { clearSessionCookie, writeSessionCookie } from './session-cookie.js';
 import {
   OpenSessionResponse,
@@ -46,7 +47,7 @@ export class SessionsController {
   @Get()
   @AnyCaller(WHY)
   async listSessions(@Req() request: Request): Promise<SessionListResponse> {
-    const caller = this.sessions.callerOf(request);
+    const caller = callerOf(request);
     const data = (await this.sessions.list(caller)).map((session) => toSessionResponse(session, caller.sessionId));
     return { object: 'list', data, total: data.length };
   }
@@ -67,7 +68,7 @@ export class SessionsController {
   @MayFail('not_found')
   async endCurrentSession(@Req() request: Request, @Res({ passthrough: true }) response: Response): Promise<void> {
     const { session } = await this.sessions.current(request);
-    await this.sessions.end(this.sessions.callerOf(request), session.id);
+    await this.sessions.end(callerOf(request), session.id);
     clearSessionCookie(response);
   }
 
@@ -75,7 +76,7 @@ export class SessionsController {
   @Get(':session_id')
   @AnyCaller(WHY)
   async retrieveSession(@Req() request: Request, @Param('session_id') id: string): Promise<SessionResponse> {
-    const caller = this.sessions.callerOf(request);
+    const caller = callerOf(request);
     return toSessionResponse(await this.sessions.get(caller, id), caller.sessionId);
   }
 
@@ -84,6 +85,6 @@ export class SessionsController {
   @HttpCode(204)
   @AnyCaller(WHY)
   async endSession(@Req() request: Request, @Param('session_id') id: string): Promise<void> {
-    await this.sessions.end(this.sessions.callerOf(request), id);
+    await this.sessions.end(callerOf(request), id);
   }
 }

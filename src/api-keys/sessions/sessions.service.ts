@@ -9,6 +9,7 @@ import { isUuid } from '../../common/uuid.js';
 import { AppConfig } from '../../config/environment.js';
 import { publicIdOf } from '../api-key-format.js';
 import type { AdminToken } from '../admin-token.verifier.js';
+import { callerOf } from '../authentication.guard.js';
 import type { Caller } from '../authenticator.js';
 import { keyInvalid, readCredentials } from '../credentials.js';
 import { namedOrganisation } from '../tenant.guard.js';
@@ -55,17 +56,12 @@ export class SessionsService {
     private readonly clock: Clock,
   ) {}
 
-  callerOf({ anyCaller }: Request): Caller {
-    if (anyCaller === undefined) throw new Error('the route is not declared for any caller');
-    return anyCaller;
-  }
-
   /**
    * Of a token that grants several organisations, the request names one.
    * @throws GatewayError `api_key_invalid` when the request brings no key or token, `conflict` for too many sessions
    */
   async open(request: Request): Promise<OpenedSession> {
-    const caller = this.callerOf(request);
+    const caller = callerOf(request);
     if (caller.sessionId !== undefined) throw keyInvalid('missing', 'A session begins with an API key or a token.');
     if (caller.kind === 'admin_token') {
       const owner = { ...NO_KEY, ...this.ownerOfToken(caller.token, namedOrganisation(request)) };
@@ -92,7 +88,7 @@ export class SessionsService {
 
   /** @throws GatewayError `not_found` when the request came with a key or a token, not with a session */
   async current(request: Request): Promise<CurrentSession> {
-    const caller = this.callerOf(request);
+    const caller = callerOf(request);
     const token = readSessionCookie(request);
     if (caller.sessionId === undefined || token === undefined) throw new GatewayError('not_found');
     const session = await this.get(caller, caller.sessionId);

@@ -168,3 +168,9 @@ export function samplingOf({ temperature, top_p }: JsonObject, model: string, le
   if (isOneTooMany && top_p !== 1) leftOut.add('top_p');
   return { temperature: isTooHigh ? 1 : temperature, top_p: isOneTooMany ? undefined : top_p };
 }
+
+/** The `metadata` of a message request, from the user that a request of OpenAI's API names. */
+export function metadataOf({ safety_identifier: identifier, user }: JsonObject): JsonObject | undefined {
+  const user_id = identifier ?? user;
+  return typeof user_id === 'string' ? { user_id } : undefined;
+}

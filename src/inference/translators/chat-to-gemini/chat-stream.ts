@@ -1,9 +1,10 @@
 import { isObject, type JsonObject } from '../../../common/json/read.js';
+import { chatChunk } from '../chat-to-messages/chat-answer.js';
 import { brokenOff, invalidAnswer } from '../provider-words.js';
 import { STREAM_END, type StreamTranslation } from '../translator.types.js';
 import { type AskedGemini, finishReasonOf, headOf, readGemini, toChatUsage } from './chat-answer.js';
 
-/** Of one answer. */
+/** The most calls of tools in one answer. */
 const MAX_CALLS = 1_024;
 
 /** The events of Gemini, each with a part of the answer, as the chunks of a chat. Calls of tools come whole. */
@@ -42,8 +43,7 @@ export class ChatStream implements StreamTranslation {
     return [this.#chunk({ role: 'assistant', content: '', refusal: null })];
   }
 
-  #chunk(delta: JsonObject, finish_reason: string | null = null): JsonObject {
-    const usage = this.asked.asksForUsage ? { usage: null } : {};
-    return { ...this.#head, choices: [{ index: 0, delta, logprobs: null, finish_reason }], ...usage };
+  #chunk(delta: JsonObject, finishReason?: string): JsonObject {
+    return chatChunk(this.#head, this.asked, delta, finishReason);
   }
 }

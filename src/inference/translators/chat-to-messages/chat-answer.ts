@@ -48,10 +48,21 @@ export function toChatAnswer(message: JsonObject, asked: AskedChat): JsonObject 
   };
 }
 
-/** What an answer, and all chunks of a stream, have in common. */
+/** The members that an answer and all chunks of a stream share. */
 export function chatHead({ id, model }: JsonObject, object: string, { answerId, now }: AskedChat): JsonObject {
   const own = stringOrUndefined(id) ?? answerId;
   return { id: `chatcmpl-${own}`, object, created: now, model: stringOrUndefined(model) ?? '' };
+}
+
+/** One chunk of a stream. Its usage is null until the last chunk, when the client asks for usage. */
+export function chatChunk(
+  head: JsonObject | undefined,
+  { asksForUsage }: Pick<AskedChat, 'asksForUsage'>,
+  delta: JsonObject,
+  finish_reason: string | null = null,
+): JsonObject {
+  const usage = asksForUsage ? { usage: null } : {};
+  return { ...head, choices: [{ index: 0, delta, logprobs: null, finish_reason }], ...usage };
 }
 
 /** A caller that reads `tool_calls` would wait for some: those of the provider's own tools are not in a chat. */

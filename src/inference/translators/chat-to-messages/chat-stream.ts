@@ -3,9 +3,9 @@ import { isObject, type JsonObject, stringOrUndefined } from '../../../common/js
 import { isErrorAlone } from '../../failed-answers.js';
 import { brokenOff, errorInstead, invalidAnswer } from '../provider-words.js';
 import { STREAM_END, type StreamTranslation } from '../translator.types.js';
-import { type AskedChat, chatHead, finishReasonOf, toChatUsage } from './chat-answer.js';
+import { type AskedChat, chatChunk, chatHead, finishReasonOf, toChatUsage } from './chat-answer.js';
 
-/** Of one answer. */
+/** The most calls of tools in one answer. */
 const MAX_CALLS = 1_024;
 
 /** A call of a tool whose block is open. */
@@ -114,8 +114,7 @@ export class ChatStream implements StreamTranslation {
     return this.asked.asksForUsage ? [last, { ...this.#head, choices: [], usage: toChatUsage(this.#usage) }] : [last];
   }
 
-  #chunk(delta: JsonObject, finish_reason: string | null = null): JsonObject {
-    const usage = this.asked.asksForUsage ? { usage: null } : {};
-    return { ...this.#head, choices: [{ index: 0, delta, logprobs: null, finish_reason }], ...usage };
+  #chunk(delta: JsonObject, finishReason?: string): JsonObject {
+    return chatChunk(this.#head, this.asked, delta, finishReason);
   }
 }

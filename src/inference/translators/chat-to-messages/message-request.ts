@@ -1,7 +1,15 @@
 import { invalidField } from '../../../common/errors/gateway.error.js';
 import { isObject, type JsonObject } from '../../../common/json/read.js';
 import { enforceableSchema } from '../answer-schemas.js';
-import { documentBlock, imageBlock, inputOf, MessageTurns, noteDetail, samplingOf } from '../message-turns.js';
+import {
+  documentBlock,
+  imageBlock,
+  inputOf,
+  MessageTurns,
+  metadataOf,
+  noteDetail,
+  samplingOf,
+} from '../message-turns.js';
 import { inputSchema, LeftOut, listAt, objectAt, present, textAt, untranslatable, wordOf } from '../request-parts.js';
 import type { TranslationTarget } from '../translator.types.js';
 
@@ -95,7 +103,7 @@ export function toMessageRequest(
     stop_sequences: stopsOf(request, leftOut),
     tools,
     tool_choice: tools === undefined ? undefined : choiceOf(request, leftOut, provider),
-    metadata: userOf(request),
+    metadata: metadataOf(request),
     ...formatOf(request, leftOut),
   };
   return { body: present(body), leftOut: leftOut.fields };
@@ -118,11 +126,6 @@ function stopsOf({ stop }: JsonObject, leftOut: LeftOut): unknown {
   const stops = given.filter((each) => typeof each !== 'string' || each.trim() !== '');
   if (stops.length < given.length) leftOut.add('stop');
   return stops.length === 0 ? undefined : stops;
-}
-
-function userOf({ safety_identifier: identifier, user }: JsonObject): JsonObject | undefined {
-  const user_id = identifier ?? user;
-  return typeof user_id === 'string' ? { user_id } : undefined;
 }
 
 function toolsOf({ tools }: JsonObject, leftOut: LeftOut, provider: string): readonly JsonObject[] | undefined {

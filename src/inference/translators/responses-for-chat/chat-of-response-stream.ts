@@ -1,11 +1,11 @@
 import { isObject, type JsonObject, stringOrUndefined } from '../../../common/json/read.js';
-import type { AskedChat } from '../chat-to-messages/chat-answer.js';
+import { type AskedChat, chatChunk } from '../chat-to-messages/chat-answer.js';
 import { isErrorAlone } from '../../failed-answers.js';
 import { brokenOff, errorInstead, invalidAnswer } from '../provider-words.js';
 import { STREAM_END, type StreamTranslation } from '../translator.types.js';
 import { callOf, finishReasonOf, headOfResponse, refuseFailure, usageOfResponse } from './chat-of-response.js';
 
-/** Of one answer. */
+/** The most calls of tools in one answer. */
 const MAX_CALLS = 1_024;
 
 /** A call of a tool whose item is open. */
@@ -112,8 +112,7 @@ export class ChatOfResponseStream implements StreamTranslation {
     return [last, { ...this.#head, choices: [], usage: usageOfResponse(response['usage']) }];
   }
 
-  #chunk(delta: JsonObject, finish_reason: string | null = null): JsonObject {
-    const usage = this.asked.asksForUsage ? { usage: null } : {};
-    return { ...this.#head, choices: [{ index: 0, delta, logprobs: null, finish_reason }], ...usage };
+  #chunk(delta: JsonObject, finishReason?: string): JsonObject {
+    return chatChunk(this.#head, this.asked, delta, finishReason);
   }
 }

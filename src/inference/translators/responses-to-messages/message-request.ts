@@ -1,7 +1,15 @@
 import { invalidField } from '../../../common/errors/gateway.error.js';
 import { isObject, type JsonObject } from '../../../common/json/read.js';
 import { enforceableSchema } from '../answer-schemas.js';
-import { documentBlock, imageBlock, inputOf, MessageTurns, noteDetail, samplingOf } from '../message-turns.js';
+import {
+  documentBlock,
+  imageBlock,
+  inputOf,
+  MessageTurns,
+  metadataOf,
+  noteDetail,
+  samplingOf,
+} from '../message-turns.js';
 import { LeftOut, listAt, objectAt, present, textAt, untranslatable, wordOf } from '../request-parts.js';
 import type { TranslationTarget } from '../translator.types.js';
 import { flatName, ResponseTools } from './response-tools.js';
@@ -102,7 +110,7 @@ export function toMessageRequest(
     ...samplingOf(request, pricedModel, leftOut),
     tools: tools.definitions.length === 0 ? undefined : tools.definitions,
     ...tools.choiceOf(request),
-    metadata: userOf(request),
+    metadata: metadataOf(request),
     ...formatOf(request, leftOut, ids === 'kept'),
   };
   return { body: present(body), leftOut: leftOut.fields, tools };
@@ -120,11 +128,6 @@ function noteDefaults(
   if (isObject(reasoning) && Object.values(reasoning).some((value) => value !== null && value !== 'none'))
     leftOut.add('reasoning');
   if (Array.isArray(include) && include.some((each) => each !== 'reasoning.encrypted_content')) leftOut.add('include');
-}
-
-function userOf({ safety_identifier: identifier, user }: JsonObject): JsonObject | undefined {
-  const user_id = identifier ?? user;
-  return typeof user_id === 'string' ? { user_id } : undefined;
 }
 
 function formatOf({ text }: JsonObject, leftOut: LeftOut, isForChat: boolean): JsonObject {
