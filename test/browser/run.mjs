@@ -49,7 +49,7 @@ const { DATABASE_URL, REDIS_URL, GUIDE, ONLY = '' } = process.env;
 
 const root = process.argv[2] ?? fileURLToPath(new URL('../..', import.meta.url));
 const fromRoot = (file) => import(pathToFileURL(path.join(root, file)));
-const { runCases } = await fromRoot('test/clients/run-cases.mjs');
+const { runCases, within } = await fromRoot('test/clients/run-cases.mjs');
 const { buildConsoleIfStale } = await fromRoot('scripts/build-console.mjs');
 const { runGateway } = await fromRoot('scripts/demo/gateway.mjs');
 const { startScriptedProvider } = await fromRoot('scripts/demo/scripted-provider.mjs');
@@ -168,7 +168,9 @@ async function runOn(database, cases) {
             return tabs;
           };
           try {
-            await run({ ...context, newTabs, tabs: await newTabs() });
+            const tabs = await newTabs();
+            // When the tabs are closed, what has no end ends.
+            await within(CASE_MS, run({ ...context, newTabs, tabs }));
           } catch (error) {
             for (const page of opened.flatMap((tabs) => tabs.pages()))
               console.log(`${page.url()} shows: ${await wordsOf(page)}`);
@@ -178,7 +180,7 @@ async function runOn(database, cases) {
           }
         },
       }));
-    const result = await runCases(inTabs, CASE_MS, () => undefined);
+    const result = await runCases(inTabs, 2 * CASE_MS, () => undefined);
     passed += result.passed;
     failed += result.failed;
   } finally {

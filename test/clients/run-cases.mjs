@@ -15,7 +15,8 @@ export async function runCases(cases, milliseconds, context) {
   return { passed, failed };
 }
 
-function within(milliseconds, work) {
+/** Rejects when the work has no end in time. The work goes on. */
+export function within(milliseconds, work) {
   let timer;
   const late = new Promise((_, reject) => {
     timer = setTimeout(() => reject(new Error(`no end within ${milliseconds} ms`)), milliseconds);
