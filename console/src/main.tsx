@@ -4,7 +4,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { announce } from './lib/announce';
 import { showChanges } from './lib/changed-resource';
-import { isOutage, noteAnswer } from './lib/reach';
+import { isOutage, noteAnswer, refreshEvery } from './lib/reach';
 import { ApiError, checkLogin, followOtherTabs, setUpClient } from './lib/session';
 import { currentTheme, showTheme } from './lib/theme';
 import { createConsoleRouter } from './router';
@@ -23,8 +23,6 @@ declare module '@tanstack/react-query' {
 }
 
 const MAX_RETRIES = 2;
-/** While the gateway restarts. */
-const OUTAGE_RETRY_MS = 2_000;
 /** A session that ended elsewhere: the page must not go on as if it were logged in. */
 function leaveWhenRefused(error: Error): void {
   if (error instanceof ApiError && error.status === 401) checkLogin(queryClient);
@@ -58,7 +56,7 @@ const queryClient = new QueryClient({
     mutations: { networkMode: 'always' },
     queries: {
       networkMode: 'always',
-      refetchInterval: ({ state }) => (isOutage(state.error) ? OUTAGE_RETRY_MS : false),
+      refetchInterval: refreshEvery(false),
       // What the gateway refuses, it refuses again; while it is away, the interval tries.
       retry: (failures, error) => failures < MAX_RETRIES && !isOutage(error) && !isRefusal(error),
     },

@@ -74,10 +74,30 @@ export const figures = [
       const table = page.getByRole('region', { name: 'By Model' });
       const titles = table.getByRole('columnheader');
       const row = table.getByRole('row', { name: /^tried-twice/ });
-      await row.waitFor({ timeout: 45_000 });
+      await row.waitFor();
       const at = (await titles.allInnerTexts()).indexOf('Attempts');
       const cells = await row.getByRole('cell').allInnerTexts();
       assert.ok(Number(cells[at - 1]) >= 2, `${at}: ${cells.join(', ')}`);
+    },
+  },
+  {
+    title: 'Figures that are refused once, since too many reports run, are read again soon, and nothing says more',
+    run: async ({ tabs, page: address, adminKey }) => {
+      const page = await logIn(tabs, `${address}/keys`, adminKey);
+      const asked = [];
+      const error = { message: 'Too many reports are running; try again.', type: 'api_error', code: 'report_busy' };
+      await page.route('**/v1/overview', async (route) => {
+        asked.push(Date.now());
+        if (asked.length > 1) return route.continue();
+        const body = { error: { ...error, param: null, source: 'gateway' } };
+        return route.fulfill({ status: 503, json: body });
+      });
+      await page.getByRole('link', { name: 'Overview' }).click();
+      await page.getByRole('alert').getByText('Too many reports are running').waitFor();
+      assert.equal(await page.getByText('The gateway does not answer.').count(), 0);
+      await page.getByText('This month').waitFor();
+      // The interval of the page is 15 s.
+      assert.ok(asked[1] - asked[0] < 10_000, `${asked[1] - asked[0]} ms`);
     },
   },
   {

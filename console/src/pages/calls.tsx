@@ -15,6 +15,7 @@ import { When } from '../components/when';
 import { WorkspaceChoice } from '../components/workspace-choice';
 import { dollars, whole } from '../lib/format';
 import { useListSearch } from '../lib/list-search';
+import { refreshEvery } from '../lib/reach';
 import { CallDetails } from './call-details';
 import { CALL_OUTCOMES } from './mcp-outcome';
 
@@ -51,7 +52,7 @@ export function CallsPage() {
     queryKey: ['calls', query, { time, from, to }],
     queryFn: async ({ signal }) =>
       (await listLogs({ query: { ...query, ...timeFilter(list) }, signal, throwOnError: true })).data,
-    refetchInterval: REFRESH_MS,
+    refetchInterval: refreshEvery(REFRESH_MS),
     placeholderData: (previous) => previous,
   });
   return (

@@ -19,6 +19,7 @@ import { conditionsInWords, groupInWords, idsOf } from '../lib/limit-words';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
 import { useNames } from '../lib/names';
+import { refreshEvery } from '../lib/reach';
 import { ChangeLimit } from './change-limit';
 import { describeCap } from './limits';
 
@@ -31,7 +32,7 @@ export function LimitPage() {
   const { ref } = useParams({ strict: false });
   const found = useQuery({
     ...retrieveUsageLimitOptions({ path: { ref: ref ?? '' } }),
-    refetchInterval: REFRESH_MS,
+    refetchInterval: refreshEvery(REFRESH_MS),
   });
   if (found.isPending) return <Loading />;
   if (found.isLoadingError) {
@@ -54,7 +55,7 @@ function Groups({ limit }: { readonly limit: UsageLimit }) {
   const status = list.status === 'exhausted' ? 'exhausted' : undefined;
   const groups = useQuery({
     ...listUsageLimitEntitiesOptions({ path: { ref: limit.id }, query: { ...list.paging, ...(status && { status }) } }),
-    refetchInterval: REFRESH_MS,
+    refetchInterval: refreshEvery(REFRESH_MS),
     placeholderData: (previous) => previous,
   });
   const keys = (groups.data?.data ?? []).map(({ value_key: key }) => key);

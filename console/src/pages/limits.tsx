@@ -17,6 +17,7 @@ import { conditionsInWords, idsOf } from '../lib/limit-words';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
 import { useNames } from '../lib/names';
+import { refreshEvery } from '../lib/reach';
 import { NewLimit } from './new-limit';
 
 const REFRESH_MS = 5_000;
@@ -85,7 +86,7 @@ export function LimitsPage() {
   const status = list.status === 'archived' ? 'archived' : 'active';
   const limits = useQuery({
     ...listUsageLimitsOptions({ query: { ...list.paging, status, include_usage: 'true' } }),
-    refetchInterval: REFRESH_MS,
+    refetchInterval: refreshEvery(REFRESH_MS),
     placeholderData: (previous) => previous,
   });
   return (

@@ -17,6 +17,7 @@ import { Url } from '../components/url';
 import { When } from '../components/when';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
+import { refreshEvery } from '../lib/reach';
 import { DeleteMcpServer } from './delete-mcp-server';
 import { HeadersPreview } from './headers-preview';
 import { OUTCOMES } from './mcp-outcome';
@@ -33,7 +34,10 @@ const CHOICES = {
 /** One MCP server: its tools, and what was called. */
 export function McpServerPage() {
   const { ref = '' } = useParams({ strict: false });
-  const server = useQuery({ ...retrieveMcpServerOptions({ path: { ref } }), refetchInterval: REFRESH_MS });
+  const server = useQuery({
+    ...retrieveMcpServerOptions({ path: { ref } }),
+    refetchInterval: refreshEvery(REFRESH_MS),
+  });
   if (server.isPending) return <Loading />;
   if (server.isLoadingError) {
     return (
@@ -96,7 +100,7 @@ function Calls({ serverId }: { readonly serverId: string }) {
       path: { ref: serverId },
       query: { ...list.logPaging, ...(outcome && { outcome }) },
     }),
-    refetchInterval: REFRESH_MS,
+    refetchInterval: refreshEvery(REFRESH_MS),
     placeholderData: (previous) => previous,
   });
   return (

@@ -15,6 +15,7 @@ import { Url } from '../components/url';
 import { counted } from '../lib/format';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
+import { refreshEvery } from '../lib/reach';
 import { McpServerForm } from './mcp-server-form';
 
 const REFRESH_MS = 5_000;
@@ -25,7 +26,7 @@ export function McpPage() {
   const [isCreating, setCreating] = useState(false);
   const servers = useQuery({
     ...listMcpServersOptions({ query: list.paging }),
-    refetchInterval: REFRESH_MS,
+    refetchInterval: refreshEvery(REFRESH_MS),
     placeholderData: (previous) => previous,
   });
   return (

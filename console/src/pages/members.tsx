@@ -12,6 +12,7 @@ import { Card } from '../components/ui/card';
 import { When } from '../components/when';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
+import { refreshEvery } from '../lib/reach';
 
 const REFRESH_MS = 15_000;
 
@@ -26,7 +27,7 @@ export function Members() {
   const [leaving, setLeaving] = useState<Member>();
   const members = useQuery({
     ...listMembersOptions({ query: list.paging }),
-    refetchInterval: REFRESH_MS,
+    refetchInterval: refreshEvery(REFRESH_MS),
     placeholderData: (previous) => previous,
   });
   const groups = useQuery({

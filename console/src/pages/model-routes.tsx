@@ -15,6 +15,7 @@ import { stepsOf } from '../lib/model-targets';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
 import { useNames } from '../lib/names';
+import { refreshEvery } from '../lib/reach';
 import { DeleteModelRoute } from './delete-model-route';
 import { ModelRouteForm } from './model-route-form';
 
@@ -33,7 +34,7 @@ export function ModelRoutes() {
   const routes = useQuery({
     ...listModelRoutesOptions({ query: { ...list.paging, ...filters } }),
     // As often as the health of the targets: both are of the same targets then.
-    refetchInterval: REFRESH_MS,
+    refetchInterval: refreshEvery(REFRESH_MS),
     placeholderData: (previous) => previous,
   });
   return (
@@ -129,7 +130,7 @@ const STATES: Readonly<Record<TargetHealth['state'], readonly [Tone, string]>> =
 function Health({ route }: { readonly route: ModelRoute }) {
   const health = useQuery({
     ...retrieveModelRouteHealthOptions({ path: { ref: route.id } }),
-    refetchInterval: REFRESH_MS,
+    refetchInterval: refreshEvery(REFRESH_MS),
   });
   if (health.data === undefined) return <Targets targets={route.targets.map(nameOf)} />;
   return (

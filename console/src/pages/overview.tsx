@@ -16,6 +16,7 @@ import { useLogin } from '../lib/login-context';
 import { useNames } from '../lib/names';
 import { providerName } from '../lib/providers';
 import { amount, counted, dollars, percent, quantity, short, whole } from '../lib/format';
+import { refreshEvery } from '../lib/reach';
 import { readPeriods } from '../lib/usage-periods';
 import { groupInWords, keyInWords } from '../lib/limit-words';
 
@@ -34,11 +35,11 @@ const TOP = 4;
 export function OverviewPage() {
   const { may } = useLogin();
   const [group, setGroup] = useState<Group>('model');
-  const overview = useQuery({ ...retrieveOverviewOptions(), refetchInterval: REFRESH_MS });
+  const overview = useQuery({ ...retrieveOverviewOptions(), refetchInterval: refreshEvery(REFRESH_MS) });
   const grouped = useQuery({
     queryKey: ['cost by day', group],
     queryFn: ({ signal }) => readPeriods({ from: startOfDay(6), bucket: 'day', group_by: REPORT_KEYS[group] }, signal),
-    refetchInterval: REFRESH_MS,
+    refetchInterval: refreshEvery(REFRESH_MS),
     placeholderData: (previous) => previous,
   });
   return (
@@ -218,7 +219,7 @@ function GroupedCost({ periods, groups, group }: GroupedCostProps) {
 function FullestLimits() {
   const limits = useQuery({
     ...listUsageLimitsOptions({ query: { status: 'active', page_size: 100, include_usage: 'true' } }),
-    refetchInterval: REFRESH_MS,
+    refetchInterval: refreshEvery(REFRESH_MS),
   });
   const rows = (limits.data?.data ?? [])
     .flatMap((limit) => (limit.usage ?? []).map((entity) => ({ limit, entity })))

@@ -16,6 +16,7 @@ import { counted, dateTime } from '../lib/format';
 import { useListSearch } from '../lib/list-search';
 import { useLogin } from '../lib/login-context';
 import type { Sent } from '../lib/once';
+import { refreshEvery } from '../lib/reach';
 import { DELIVERED } from '../lib/webhook-events';
 
 const REFRESH_MS = 5_000;
@@ -91,7 +92,7 @@ function Deliveries({ id, onSend, sent }: DeliveriesProps) {
       path: { id },
       query: { ...list.paging, ...(status && { status }), ...(event && { event }) },
     }),
-    refetchInterval: REFRESH_MS,
+    refetchInterval: refreshEvery(REFRESH_MS),
     placeholderData: (previous) => previous,
   });
   const again: Column<WebhookDelivery> = {
