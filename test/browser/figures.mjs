@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { hold } from './hold.mjs';
 import { logIn } from './log-in.mjs';
 
 const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
@@ -129,6 +130,28 @@ export const figures = [
       await shown.getByText(`${model} : $`).waitFor();
       await page.keyboard.press('ArrowLeft');
       await shown.getByText(dayOf(1)).waitFor();
+    },
+  },
+  {
+    title: 'The chart keeps the groups that it has until the figures of another grouping are there',
+    run: async ({ tabs, page: address, adminKey, ask, call, providerUrl }) => {
+      const config = { base_url: providerUrl };
+      await ask('/v1/virtual-keys', { name: 'Grouped', slug: 'grouped', provider: 'openai-compatible', config });
+      const price = { provider: 'openai-compatible', model: 'grouped-model', price: '0.07' };
+      for (const unit of ['input', 'output']) await ask('/v1/prices', { ...price, unit });
+      assert.equal((await call(adminKey, { model: '@grouped/grouped-model' })).status, 200);
+      const page = await logIn(tabs, address, adminKey);
+      const titles = page.getByRole('table', { name: 'Cost by day' }).getByRole('columnheader');
+      await titles.filter({ hasText: 'grouped-model' }).waitFor();
+      const before = await titles.allTextContents();
+      const release = await hold(page, /group_by=provider/);
+      const asked = page.waitForRequest(/group_by=provider/);
+      await page.getByLabel('Group the cost by').selectOption('Provider');
+      await asked;
+      await page.waitForTimeout(500);
+      assert.deepEqual(await titles.allTextContents(), before);
+      await release();
+      await titles.filter({ hasText: 'openai-compatible' }).waitFor();
     },
   },
   {

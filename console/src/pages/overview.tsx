@@ -38,7 +38,11 @@ export function OverviewPage() {
   const overview = useQuery({ ...retrieveOverviewOptions(), refetchInterval: refreshEvery(REFRESH_MS) });
   const grouped = useQuery({
     queryKey: ['cost by day', group],
-    queryFn: ({ signal }) => readPeriods({ from: startOfDay(6), bucket: 'day', group_by: REPORT_KEYS[group] }, signal),
+    // With their grouping: they stay until those of the next one are there.
+    queryFn: async ({ signal }) => {
+      const query = { from: startOfDay(6), bucket: 'day', group_by: REPORT_KEYS[group] } as const;
+      return { group, periods: await readPeriods(query, signal) };
+    },
     refetchInterval: refreshEvery(REFRESH_MS),
     placeholderData: (previous) => previous,
   });
@@ -81,10 +85,10 @@ export function OverviewPage() {
         {grouped.isLoadingError && <ErrorNote error={grouped.error} onRetry={() => void grouped.refetch()} />}
         {grouped.data !== undefined && overview.data !== undefined && (
           <>
-            {grouped.data.every(({ cost }) => cost === 0) ? (
+            {grouped.data.periods.every(({ cost }) => cost === 0) ? (
               <Empty>No call that cost anything in the last seven days.</Empty>
             ) : (
-              <GroupedCost periods={grouped.data} groups={overview.data.groups[group]} group={group} />
+              <GroupedCost {...grouped.data} groups={overview.data.groups[grouped.data.group]} />
             )}
             {overview.data.groups[group].length > 0 && (
               <GroupTable groups={overview.data.groups[group]} group={group} />
