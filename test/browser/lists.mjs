@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { hold } from './hold.mjs';
 import { logIn } from './log-in.mjs';
 
 /** What each list offers. */
@@ -53,6 +54,20 @@ export const lists = [
       await page.getByRole('link', { name: 'API keys' }).click();
       await page.waitForURL(/keys$/);
       await page.waitForFunction(() => document.querySelector('input[type=search]').value === '');
+    },
+  },
+  {
+    title: 'A list that still shows the rows of another choice is marked as busy',
+    run: async ({ tabs, page: address, adminKey }) => {
+      const page = await logIn(tabs, `${address}/keys`, adminKey);
+      const rows = page.getByRole('region', { name: 'API keys' });
+      await rows.waitFor();
+      assert.notEqual(await rows.getAttribute('aria-busy'), 'true');
+      const release = await hold(page, /status=active/);
+      await page.getByLabel('State').selectOption('Active');
+      await rows.and(page.locator('[aria-busy=true]')).waitFor();
+      await release();
+      await rows.and(page.locator('[aria-busy=false]')).waitFor();
     },
   },
   {

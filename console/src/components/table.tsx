@@ -93,7 +93,14 @@ function Rows<Row>({ caption, columns, query, keyOf, empty, csv, ...paging }: Ta
   if (rows.length === 0 && isFirst) return <Empty>{empty}</Empty>;
   return (
     <>
-      <div className="overflow-x-auto" tabIndex={0} role="region" aria-label={caption}>
+      {/* The rows of another search or page stay until those of this one are there. */}
+      <div
+        className="overflow-x-auto aria-busy:opacity-60"
+        tabIndex={0}
+        role="region"
+        aria-label={caption}
+        aria-busy={query.isPlaceholderData}
+      >
         {/* On a narrow window each row is a block of its own. The roles keep it a table for screen readers. */}
         <table role="table" className="w-full text-left max-md:block">
           <caption className="sr-only">{caption}</caption>
