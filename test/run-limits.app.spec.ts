@@ -1,6 +1,6 @@
 // Runs are reserved by their caps or by the size of their model, and settled once by their usage.
 import { isDeepStrictEqual } from 'node:util';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { readArray } from '../src/common/json/read.js';
 import { ProviderJob } from '../src/gateway/deferred/provider-job.entity.js';
 import { eventually } from './support/eventually.js';
@@ -44,6 +44,9 @@ beforeEach(async () => {
   account.assistants.set('asst_hosted', { id: 'asst_hosted', model: KNOWN.model, tools: [{ type: 'file_search' }] });
   gateway.provider.replyWith(account.reply);
 });
+afterEach(() => {
+  jest.restoreAllMocks();
+});
 afterEach(async () => expect(await gateway.books.faults()).toEqual([]));
 afterAll(() => gateway.close());
 
@@ -62,8 +65,11 @@ const settled = (): Promise<void> =>
     const known = await jobs();
     return known.length > 0 && known.every(({ settledAt }) => settledAt !== null);
   });
-const putOff = (): Promise<unknown> =>
-  gateway.app.dataSource.query(`UPDATE provider_jobs SET next_check_at = now() + interval '1 hour', claim_id = NULL`);
+/** No job is due for the poller while the clock stands still: on a busy machine, it would look before a test is done. */
+const stopPoller = (): void => {
+  const { clock } = gateway.app;
+  jest.spyOn(clock, 'now').mockReturnValue(clock.now());
+};
 const usage = async (policy: string): Promise<unknown> => {
   const { data } = Object(jsonOf(await gateway.admin.get(`/v1/policies/usage-limits/${policy}/entities`)));
   return data.map(({ current_usage, reserved }: Record<string, unknown>) => [current_usage, reserved]);
@@ -122,8 +128,8 @@ describe('a run under a usage limit', () => {
 
   it.each([`${RUNS}/run_1`, `${RUNS}?limit=20`])('is settled when a caller reads %s', async (path) => {
     const policy = await limit(CAPPED_NANO);
+    stopPoller();
     await create();
-    await putOff();
     account.change('run_1', { status: 'completed', usage: USED });
     expect((await read(path)).status).toBe(200);
     await settled();
@@ -135,6 +141,7 @@ describe('a run under a usage limit', () => {
   it('is settled by the last event of its stream, without being asked for', async () => {
     const policy = await limit(CAPPED_NANO);
     account.streams = [{ status: 'in_progress' }, { status: 'completed', usage: USED }];
+    stopPoller();
     const answer = await create({ stream: true });
     expect(answer.text).toContain('event: thread.run.completed');
     await settled();
@@ -171,6 +178,7 @@ describe('a run under a usage limit', () => {
   it('is settled by the answer to its create where that is its end', async () => {
     const policy = await limit(CAPPED_NANO);
     account.replyToPost = (run) => json(account.change(run.id, { status: 'completed', usage: USED }));
+    stopPoller();
     expect((await create()).status).toBe(200);
     await settled();
     expect(await usage(policy)).toEqual([[USED_NANO / NANO, 0]]);

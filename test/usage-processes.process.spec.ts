@@ -126,12 +126,15 @@ onServer(`${GATEWAYS} gateways on one PostgreSQL (needs DATABASE_URL)`, () => {
       }
     };
     const callers = Array.from({ length: CALLERS }, caller);
-    for (let kill = 0; kill < KILLS; kill += 1) {
-      await new Promise((resolve) => setTimeout(resolve, 200 + Math.random() * 600));
-      await fleet.killOne();
+    try {
+      for (let kill = 0; kill < KILLS; kill += 1) {
+        await new Promise((resolve) => setTimeout(resolve, 200 + Math.random() * 600));
+        await fleet.killOne();
+      }
+    } finally {
+      isOver = true;
+      await Promise.all(callers);
     }
-    isOver = true;
-    await Promise.all(callers);
     await atRest();
 
     const { reached, miscounted, invented, unsent } = await fleet.reckon();
