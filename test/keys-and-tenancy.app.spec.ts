@@ -214,20 +214,24 @@ describe('rotating a key', () => {
 
   it('accepts both secrets of a rotated key until the transition ends, then only the new one', async () => {
     const { id, client: before } = await admin.createKey({ scopes: ['api_keys.read'] });
-    const { client: after, until } = await rotate(id, { transition_seconds: 60 });
+    const asked = nowSeconds();
+    const { client: after, until } = await rotate(id, { transition_seconds: 600 });
     expect([await isKnown(before), await isKnown(after)]).toEqual([true, true]);
-    expect(until - nowSeconds()).toBeGreaterThanOrEqual(58);
-    gateway.clock.advance(59_000);
+    expect(until).toBeGreaterThanOrEqual(asked + 600);
+    expect(until).toBeLessThanOrEqual(nowSeconds() + 600);
+    gateway.clock.advance(560_000);
     expect([await isKnown(before), await isKnown(after)]).toEqual([true, true]);
-    gateway.clock.advance(2_000);
+    gateway.clock.advance(41_000);
     expect([await isKnown(before), await isKnown(after)]).toEqual([false, true]);
     expect(refusalOf(await before.get('/v1/api-keys'))).toEqual(INVALID);
   });
 
   it('gives a rotated secret half an hour when the request names no transition', async () => {
     const { id } = await admin.createKey({ scopes: ['api_keys.read'] });
+    const asked = nowSeconds();
     const { until } = await rotate(id);
-    expect(Math.abs(until - nowSeconds() - 1_800)).toBeLessThan(5);
+    expect(until).toBeGreaterThanOrEqual(asked + 1_800);
+    expect(until).toBeLessThanOrEqual(nowSeconds() + 1_800);
   });
 
   it('ends the old secret at once with a transition of 0', async () => {

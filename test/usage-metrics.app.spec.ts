@@ -63,10 +63,10 @@ it('reports an open reservation and charges it a margin after the deadline of it
   await housekeeping.tidy();
   expect(await metric('gateway_reservations_open')).toBe(1);
   // 30 seconds for the call, and as many after its deadline.
-  gateway.app.clock.advance(58_000);
+  gateway.app.clock.advance(45_000);
   await housekeeping.tidy();
   expect(await gateway.books.open()).toBe(1);
-  gateway.app.clock.advance(3_000);
+  gateway.app.clock.advance(16_000);
   await housekeeping.tidy();
   expect(await metric('gateway_reservations_reaped_total')).toBe(before + 1);
   expect(await gateway.books.ledger(1)).toEqual([expect.objectContaining({ source: 'presumed' })]);

@@ -26,7 +26,7 @@ it('counts recent failures of a store that answers the probe', async () => {
 });
 
 it('stays ready for the grace time while the database is away or silent, and no longer', async () => {
-  const clock = new TestClock();
+  const clock = TestClock.still();
   const config = Object.assign(new AppConfig(), { DATABASE_OUTAGE_GRACE_SECONDS: 60 });
   let query = (): Promise<unknown> => Promise.resolve([]);
   const readiness = new ReadinessService({ query: () => query() }, redis, failures(), clock, config);

@@ -49,7 +49,7 @@ function resolverFor(lifetime = LIFETIME): SecretResolver {
 
 beforeEach(() => {
   fetcher = new FakeFetcher();
-  clock = new TestClock();
+  clock = TestClock.still();
   metrics = new Metrics();
   notes = [];
   resolver = resolverFor();

@@ -18,7 +18,7 @@ let lines: object[];
 let failures: StoreFailures;
 
 beforeEach(() => {
-  clock = new TestClock();
+  clock = TestClock.still();
   lines = [];
   failures = new StoreFailures(clock, { warn: (line: object) => void lines.push(line) });
 });

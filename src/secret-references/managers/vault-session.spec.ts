@@ -52,7 +52,7 @@ let session: VaultSession;
 
 beforeEach(async () => {
   vault = new HeldVault();
-  clock = new TestClock();
+  clock = TestClock.still();
   const login = () => Promise.resolve({ path: 'auth/approle/login', body: {} });
   session = new VaultSession(vault, clock, { warn: () => undefined }, login);
   const first = session.run('first', reading('first'));

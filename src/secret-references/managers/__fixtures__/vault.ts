@@ -18,7 +18,7 @@ export const SECRET_ID = '84896a0c-1347-aa90-a4f6-aca8b7558780';
 
 /** A Vault with one engine of each version, and an AppRole that may read from both. */
 export class VaultScene {
-  readonly clock = new TestClock();
+  readonly clock = TestClock.still();
   readonly vault = new FakeVault(() => this.clock.now().getTime());
   readonly kv1 = this.vault.root.mount('kv', new FakeKvV1());
   readonly kv2 = this.vault.root.mount('secret', new FakeKvV2(() => this.clock.now().getTime()));
