@@ -9,17 +9,17 @@ export interface OriginPoolsOptions {
   readonly open: (origin: string, connections: number) => Pool;
 }
 
-/** What the connections are used for at a moment. */
+/** Counts of connections and of waiting calls. */
 export interface ConnectionCounts {
   readonly in_use: number;
   readonly waiting: number;
-  /** Origins at which calls wait. */
+  /** The number of origins at which calls wait. */
   readonly full_origins: number;
 }
 
 /**
- * One pool an origin, the least recently used closed first. A pool in use is never closed, so that the bound may be
- * passed for as long as more origins than that are in use at the same moment.
+ * One pool per origin. Beyond the limit, the least recently used pool is closed. A pool in use is never closed, so the
+ * limit may be exceeded while more origins are in use.
  */
 export class OriginPools {
   readonly #gates = new Map<string, ConnectionGate>();
@@ -38,7 +38,7 @@ export class OriginPools {
     return { in_use: sum('held'), waiting: sum('waiting'), full_origins: full };
   }
 
-  /** For a call that enters, or waits, at once: an idle one may be closed with the next origin. */
+  /** The gate of an origin. Enter or wait at once: an idle pool may be closed with the next origin. */
   at(origin: string): ConnectionGate {
     this.#uses += 1;
     const known = this.#gates.get(origin);
@@ -64,34 +64,35 @@ export class OriginPools {
     if (this.#gates.size > this.options.maxOrigins) this.#closeSurplus();
   };
 
-  /** The latest use is that of a call which has not entered yet. */
+  /** Keeps the latest one: its call has not entered yet. */
   #closeSurplus(): void {
     if (this.#gates.size <= this.options.maxOrigins) return;
     const byUse = [...this.#gates].sort(([, one], [, other]) => one.lastUse - other.lastUse);
     for (const [origin, gate] of byUse) {
       if (!gate.isIdle || gate.lastUse === this.#uses) continue;
       this.#gates.delete(origin);
-      // `destroy`, since a call that was given up may still wait for a connection here. It rejects only for a pool
-      // that is destroyed already.
+      // `destroy`, since an abandoned call may still wait for a connection here. It rejects only when the pool is
+      // already destroyed.
       gate.pool.destroy().catch(() => undefined);
       if (this.#gates.size <= this.options.maxOrigins) return;
     }
   }
 }
 
-/** Longest wait for a connection. A client that tries again elsewhere does better than one that waits. */
+/** Longest wait for a connection. A client does better to try elsewhere than to wait longer. */
 export const MAX_WAIT_MS = 1_000;
 
 /**
- * A holder gets a further connection while it holds less than so many times what is free. So some are always left for others,
- * however many calls of a holder hang; without others, a virtual key has two thirds of all, and an organisation four fifths.
+ * A holder gets another connection while it holds fewer than this multiple of the free ones. So some connections always
+ * stay free for others, however many calls of a holder hang. Alone, a virtual key can hold two thirds of all
+ * connections, and an organisation four fifths.
  */
 const TIMES_FREE = { organisation: 4, key: 2 } as const;
 
-/** Of one holder: each keeps its body in memory. */
+/** The most waiting calls of one holder. Each keeps its body in memory. */
 const MAX_WAITING = 1_024;
 
-/** Shares without a call are dropped beyond so many. */
+/** Above this number, shares without a call are dropped. */
 const MAX_IDLE_SHARES = 1_024;
 
 interface Tally {
@@ -110,7 +111,7 @@ export class ConnectionShare implements Tally {
 
   constructor(
     readonly gate: ConnectionGate,
-    /** undefined: the gateway's own calls, which no share bounds. */
+    /** undefined for the gateway's own calls, which have no limit. */
     readonly organisation: Tally | undefined,
   ) {}
 
@@ -121,17 +122,17 @@ export class ConnectionShare implements Tally {
 }
 
 /**
- * Shares out the connections to one origin. Providers have one address for all tenants: without shares, the calls of one that
- * hang would let all others wait.
+ * Shares out the connections to one origin. All tenants use the same origin of a provider, so without shares, hanging
+ * calls of one tenant would block all others.
  */
 export class ConnectionGate {
-  /** The number of the use of any pool: a higher one was later. */
+  /** The sequence number of the last use: a higher one was later. */
   lastUse = 0;
   held = 0;
   waiting = 0;
   readonly #shares = new Map<string, ConnectionShare>();
   readonly #organisations = new Map<string, Tally>();
-  /** Those with waiting calls; whose turn it is comes first. */
+  /** The shares with waiting calls. The first one is next. */
   readonly #queue = new Set<ConnectionShare>();
   readonly #own = new ConnectionShare(this, undefined);
 
@@ -145,13 +146,13 @@ export class ConnectionGate {
     return this.held === 0 && this.waiting === 0;
   }
 
-  /** @param holder undefined: a call of the gateway itself */
+  /** @param holder undefined for a call of the gateway itself */
   shareOf(holder: ConnectionHolder | undefined): ConnectionShare {
     if (holder === undefined) return this.#own;
     return this.#shares.get(holder.id) ?? this.#addShare(holder);
   }
 
-  /** Takes a connection for the share, if it can have one now. */
+  /** Takes a connection for the share, if one is available to it now. */
   tryEnter(share: ConnectionShare): boolean {
     if (!this.#hasRoomFor(share)) return false;
     this.#take(share);
@@ -159,8 +160,8 @@ export class ConnectionGate {
   }
 
   /**
-   * Takes a connection as soon as the share can have one; shares take turns.
-   * @throws UpstreamFailure `busy`, or how the call ended meanwhile
+   * Waits until a connection is available to the share; shares take turns.
+   * @throws UpstreamFailure `busy`, or the failure that ended the call during the wait
    */
   wait(share: ConnectionShare, limits: CallDeadline, host: string): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -212,7 +213,7 @@ export class ConnectionGate {
       const [waiter] = share.waiting;
       if (waiter === undefined || !this.#hasRoomFor(share)) continue;
       this.#leaveQueue(share, waiter);
-      // The turn of the others.
+      // Moves the share to the end, so that the others are next.
       if (this.#queue.delete(share)) this.#queue.add(share);
       this.#take(share);
       waiter.enter();

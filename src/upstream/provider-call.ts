@@ -6,13 +6,13 @@ import { assertAllowedHosts } from './allowed-hosts.js';
 import type { BaseProviderOptions, Credential, Provider, ProviderRequest } from './providers/provider.types.js';
 import type { UpstreamCall, UpstreamRelayCall, UpstreamRequest, UpstreamStreamRequest } from './upstream.types.js';
 
-/** The settings that bound calls to providers. */
+/** The settings that limit calls to providers. */
 type ProviderLimits = Pick<
   AppConfig,
   'PROVIDER_TIMEOUT_MS' | 'PROVIDER_MAX_RESPONSE_BYTES' | 'PROVIDER_STREAM_IDLE_MS'
 >;
 
-/** Whom a call is for: the provider and the credential of a virtual key. */
+/** The provider and the credential of a virtual key. */
 export interface ProviderTarget {
   readonly provider: Provider;
   readonly credential: Credential;
@@ -21,26 +21,29 @@ export interface ProviderTarget {
 /** The headers that describe a body to its receiver. */
 const BODY_HEADERS = ['content-type', 'content-encoding', 'content-length'] as const;
 
-/** A request body that goes out as it comes in, under its own type, coding and length: the client's request. */
+/** The client's request, whose body is forwarded with its own type, coding and length. */
 export type Upload = Readable & { readonly headers: Pick<IncomingHttpHeaders, (typeof BODY_HEADERS)[number]> };
 
-/** The bodies of one exchange that pass through as they come. */
+/** The streamed bodies of one exchange. */
 export interface ProviderStreams {
   /** Sent instead of the request's own body. */
   readonly upload?: Upload | undefined;
-  /** What the client accepts; anything by default. */
+  /** The media types that the client accepts; default: any. */
   readonly accept?: string | undefined;
   /** Whether `sinkFor` has a sink for streams of events only. */
   readonly takesEvents?: boolean | undefined;
-  /** Of the events that go to the client; by default `server-sent`. */
+  /** The framing of events for the client; default `server-sent`. */
   readonly eventFraming?: UpstreamRelayCall['eventFraming'];
-  /** Longest time without anything, where the virtual key names none; by default that of every call. */
+  /** Longest silence in milliseconds, when the virtual key names none; default: that of every call. */
   readonly defaultTimeoutMs?: number | undefined;
-  /** Longest silence of events, where the virtual key allows no longer one; by default that of the stream of a run. */
+  /**
+   * Longest silence between events in milliseconds, unless the virtual key allows a longer one; default: that of the
+   * stream of a run.
+   */
   readonly eventIdleMs?: number | undefined;
-  /** Longest time until the first byte of the answer, where it is shorter than that. */
+  /** Longest time until the first byte of the answer in milliseconds, when it is shorter. */
   readonly maxFirstByteMs?: number | undefined;
-  /** Longest time for the whole, however much comes; by default it has none. */
+  /** Longest time for the whole call in milliseconds; default: unlimited. */
   readonly maxTotalMs?: number | undefined;
   readonly sinkFor: UpstreamRelayCall['sinkFor'];
   readonly filter?: UpstreamRelayCall['filter'];
@@ -54,7 +57,7 @@ export function timeoutMsOf({ timeout_ms: own }: BaseProviderOptions, limits: Pr
   return own ?? limits.PROVIDER_TIMEOUT_MS;
 }
 
-/** What target and settings decide of a call: address, credential, signature, bounds. Its caller adds the rest. */
+/** The parts of a call that the target and the settings decide: address, credential, signature, limits. */
 export function providerCall(
   { provider, credential }: ProviderTarget,
   request: ProviderRequest,
@@ -68,7 +71,7 @@ export function providerCall(
   };
 }
 
-/** A call whose bodies pass through as they come. Its time limit bounds silence, not the whole call. */
+/** Like `providerCall`, for streamed bodies. Its time limit bounds silence, not the whole call. */
 export function providerRelay(
   { provider, credential }: ProviderTarget,
   request: ProviderRequest,
@@ -106,7 +109,7 @@ function addressed(
   return made;
 }
 
-/** Providers know JSON bodies and answers only, so what the client says about its own comes on top. */
+/** Replaces the headers for JSON, which providers set, by the client's own. */
 function withStreams(addressed: UpstreamRequest, upload: Upload | undefined, accept = '*/*'): UpstreamStreamRequest {
   const headers: Record<string, string> = { ...addressed.headers, accept };
   if (upload === undefined) return { ...addressed, headers };

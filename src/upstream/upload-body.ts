@@ -7,11 +7,10 @@ import { UpstreamFailure } from './upstream.types.js';
 const HIGH_WATER_MARK = 64 * 1024;
 
 /**
- * A request body on its way upstream. undici destroys the stream that it is given, and to destroy a client's request is
- * to close the connection on which the client waits for its answer: so undici gets this one. Once it is stopped or
- * destroyed, what the client still sends is read and dropped: many clients read no answer before they have sent all.
- *
- * A client that keeps it waiting is refused (`request_timeout`): the provider cannot answer yet.
+ * The body of a client's request, as undici gets it. undici destroys the stream that it is given, and destroying the
+ * client's request would close the connection on which the client waits for its answer. After a stop, the rest of the
+ * client's body is read and dropped, because many clients read no answer before they have sent everything. A client
+ * that is too slow is refused (`request_timeout`), since the provider cannot answer yet.
  */
 export class UploadBody extends Readable {
   #onAwaited: (isAwaited: boolean) => void = () => undefined;
@@ -25,7 +24,7 @@ export class UploadBody extends Readable {
     private readonly pace: BodyPace,
   ) {
     super({ highWaterMark: HIGH_WATER_MARK });
-    // Users of this stream listen as well; an error that comes when none of them does must not end the process.
+    // An error without another listener must not end the process.
     this.on('error', () => undefined);
     source.on('error', this.#onError);
     source.on('end', this.#onEnd);
@@ -53,12 +52,12 @@ export class UploadBody extends Readable {
   stop(): void {
     this.#isStopped = true;
     this.#endWait();
-    // The error listener stays, since a source may fail later still.
+    // The error listener stays, since the source may still fail later.
     this.source.off('data', this.#onData).off('end', this.#onEnd).off('close', this.#onClose);
     this.source.resume();
   }
 
-  /** For when the client has left: nothing more will come, and what feeds the source should know. */
+  /** Call it when the client has disconnected: destroys the source. */
   abandonSource(): void {
     this.source.destroy();
   }
@@ -88,7 +87,7 @@ export class UploadBody extends Readable {
     this.#onAwaited(false);
   }
 
-  /** A GatewayError was raised on purpose (a limit, say) and stands; whatever else breaks a request body is its sender leaving. */
+  /** A GatewayError, such as a limit, is kept. Any other error of a request body means that its client disconnected. */
   readonly #onError = (cause: Error | null): void => {
     const left = new UpstreamFailure('caller_gone', 'the request body broke off', { cause: cause ?? undefined });
     this.destroy(cause instanceof GatewayError ? cause : left);

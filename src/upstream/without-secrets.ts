@@ -7,8 +7,8 @@ const MASK = '****';
 const MIN_SECRET_LENGTH = 8;
 
 /**
- * The secrets of a credential: its key, and the options that are sealed.
- * @param mapped options that come from secret references, and are secrets whatever they are otherwise
+ * The secrets of a credential: its key and the sealed options.
+ * @param mapped options from secret references, which are always secrets
  */
 export function secretsOf(
   { optionsClass }: Pick<Provider, 'optionsClass'>,
@@ -21,15 +21,15 @@ export function secretsOf(
 }
 
 /**
- * The body of a provider's answer without the secrets: some providers repeat the key that they refuse. All other bytes stay, those
- * included that are not valid UTF-8.
+ * Returns the body of a provider's answer without the secrets, since some providers repeat the refused key. All other
+ * bytes are kept, also invalid UTF-8.
  */
 export function withoutSecrets(body: Buffer, secrets: readonly string[]): Buffer {
   // One character for each byte.
   const text = body.toString('latin1');
   const spellings = secrets.flatMap(spellingsOf).map((spelling) => Buffer.from(spelling).toString('latin1'));
   const found = spellings.filter((spelling) => text.includes(spelling));
-  // Longest first: one may hold another.
+  // Longest first, since one may contain another.
   found.sort((a, b) => b.length - a.length);
   if (found.length === 0) return body;
   return Buffer.from(
@@ -38,13 +38,13 @@ export function withoutSecrets(body: Buffer, secrets: readonly string[]): Buffer
   );
 }
 
-/** The headers of a provider's answer without those that hold a secret. */
+/** Returns the headers of a provider's answer, without those that contain a secret. */
 export function headersWithoutSecrets(headers: UpstreamHeaders, secrets: readonly string[]): UpstreamHeaders {
   const holdsSecret = (value: string): boolean => secrets.some((secret) => value.includes(secret));
   return Object.fromEntries(Object.entries(headers).filter(([, value = []]) => ![value].flat().some(holdsSecret)));
 }
 
-/** Where a secret begins that stands in the bytes, or whose beginning stands at their end; undefined: there is none. */
+/** The position of a secret in the bytes, or of its beginning at their end; undefined when there is none. */
 export function beginningOfSecret(bytes: Buffer, secrets: readonly string[]): number | undefined {
   if (bytes.length === 0) return undefined;
   const spellings = new Set(secrets.flatMap(spellingsOf));
@@ -52,7 +52,7 @@ export function beginningOfSecret(bytes: Buffer, secrets: readonly string[]): nu
   return starts.length === 0 ? undefined : Math.min(...starts);
 }
 
-/** The place of the whole, or of the beginning that the end of the bytes cuts off; -1: there is none. */
+/** The position of the secret, or of its beginning at the end of the bytes; -1 when there is none. */
 function startOf(bytes: Buffer, secret: Buffer): number {
   const whole = bytes.indexOf(secret);
   if (whole >= 0) return whole;
@@ -64,7 +64,7 @@ function startOf(bytes: Buffer, secret: Buffer): number {
   return -1;
 }
 
-/** As it is, and as JSON may spell it: with escaped quotes, backslashes and slashes. */
+/** The secret as it is, and in the spellings of JSON: with escaped quotes, backslashes and slashes. */
 function spellingsOf(secret: string): readonly string[] {
   const quoted = JSON.stringify(secret).slice(1, -1);
   return [secret, quoted, quoted.replaceAll('/', '\\/')];

@@ -17,15 +17,15 @@ import { type SeenTool, storableSchema } from './seen-tool.js';
 import { compareTools, isHeld, type ListedTool, removed } from './tool-changes.js';
 import type { AcceptedTool, UsableMcpServer } from './usable-mcp-server.js';
 
-/** As long as the column: names of tools that are longer are not remembered. */
+/** The length of the column. Tools with longer names are not stored. */
 const MAX_NAME_CHARACTERS = 255;
 const MAX_DESCRIPTION_CHARACTERS = 4_096;
-/** Of a server, over all of its lists. */
+/** The most tools of a server, over all of its lists. */
 export const MAX_TOOLS = 1_000;
-/** A tool that stays the same is written down again this often, for the time when it was last seen. */
+/** How often an unchanged tool is stored again, to update when it was last seen. */
 const SEEN_AGAIN_MS = 3_600_000;
 
-/** A server, and whose it is. */
+/** A server and its organisation. */
 interface ServerOfTenant {
   readonly id: string;
   readonly organisationId: string;
@@ -42,11 +42,11 @@ interface ToolChoice {
 /** The tools of a server that its callers cannot use, and for a pinned one, the definitions that they can. */
 type ToolRules = Pick<UsableMcpServer, 'disabledTools' | 'acceptedTools'>;
 
-/** By name, as the columns can hold them. */
+/** Tools by name, cut to fit the columns. */
 type Listed = ReadonlyMap<string, ListedTool>;
 type ToolsByName = ReadonlyMap<string, McpServerTool>;
 
-/** What is known of the tools of servers: when they were last seen, and which of them are disabled. */
+/** Stores the tools of servers: when they were last seen, and which are disabled. */
 @Injectable()
 export class McpServerToolStore {
   private readonly listeners: (() => void)[] = [];
@@ -57,12 +57,12 @@ export class McpServerToolStore {
     private readonly clock: Clock,
   ) {}
 
-  /** Calls back when tools of a pinned server were seen that may not be used any more. */
+  /** Calls back when tools of a pinned server have changed and must not be used any more. */
   onHold(listener: () => void): void {
     this.listeners.push(listener);
   }
 
-  /** By name with their schemas, and how many there are; all of them without a page. */
+  /** A page of tools by name, with their schemas and the total; all tools without a page. */
   async list(serverId: string, query?: SearchPageQuery): Promise<[McpServerTool[], number]> {
     const select = allColumns(this.tools.metadata);
     return this.tools.findAndCount({
@@ -86,25 +86,24 @@ export class McpServerToolStore {
   }
 
   /**
-   * Remembers a server's whole list, which `actor` asked for. Tools that are gone are forgotten, unless they are disabled: they may
-   * come back. Writes nothing for a server that is gone.
+   * Stores a server's whole list, which `actor` requested. Missing tools are deleted, unless they are disabled: they
+   * may return. Writes nothing for a deleted server.
    */
   async remember(server: ServerOfTenant, seen: readonly SeenTool[], actor?: Actor): Promise<void> {
     await this.compare(server, seen, actor, true);
   }
 
   /**
-   * Remembers what one caller was shown, which may be a part: tools are added and updated, never forgotten, and
-   * stay enabled or disabled. Writes nothing where nothing is new, and nothing for a server that is gone. Returns whether a tool
-   * has changed.
+   * Stores the tools that one caller was shown, which may be a part of all. Tools are added and updated, never deleted,
+   * enabled or disabled. Writes nothing for unchanged tools or a deleted server. Returns whether a tool has changed.
    */
   async note(server: ServerOfTenant, seen: readonly SeenTool[], actor?: Actor): Promise<boolean> {
     return this.compare(server, seen, actor, false);
   }
 
   /**
-   * Also for tools that were never seen: they can be disabled before a server has them. Returns the tools that change, for the
-   * audit log. The server is locked.
+   * Enables or disables tools, also before the server has them. Returns the tools that change, for the audit log. The
+   * server is locked.
    */
   async setEnabled(
     manager: EntityManager,
@@ -148,7 +147,7 @@ export class McpServerToolStore {
     return Object.fromEntries(held.map(({ name, hash }) => [name, hash ?? '']));
   }
 
-  /** For a server that is pinned from now on. */
+  /** Accepts all tools of a server that is pinned from now on. */
   async acceptAll(serverId: string): Promise<void> {
     await this.tools.update({ serverId }, { acceptedHash: () => '"hash"' });
   }
@@ -193,7 +192,7 @@ export function isStorableTool({ name }: SeenTool): boolean {
   return name !== '' && name.length <= MAX_NAME_CHARACTERS && isStorableText(name);
 }
 
-/** As the columns can hold them; a tool whose name they cannot hold is left out. */
+/** Cuts tools to fit the columns; leaves out tools whose names do not fit. */
 function storable(tools: readonly SeenTool[]): Listed {
   const listed = tools.filter(isStorableTool);
   return new Map(
@@ -204,7 +203,7 @@ function storable(tools: readonly SeenTool[]): Listed {
   );
 }
 
-/** Those that are known, and of the others as many as there is room for. */
+/** Returns the known tools, and as many others as there is room for. */
 function withRoom(listed: Listed, known: ToolsByName): readonly ListedTool[] {
   let room = MAX_TOOLS - known.size;
   return [...listed.values()].filter(({ name }) => {

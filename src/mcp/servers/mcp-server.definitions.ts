@@ -51,7 +51,7 @@ export type SettingsColumns = Pick<
 
 type SealableRow = Pick<McpServer, 'id' | 'organisationId'>;
 
-/** For tests and previews, which have no callers. */
+/** For tests and previews, which have no caller. */
 const NO_CALLERS: McpServerSurroundings = { defaultMetadata: {}, disabledTools: new Set(), acceptedTools: undefined };
 
 const NO_SECRETS: McpServerSecrets = { headers: {} };
@@ -61,7 +61,7 @@ const UNREADABLE: McpServerSecrets = { headers: {}, introspectionClientSecret: '
 
 const secretsPlace = placeIn('mcp_servers', 'sealed_secrets');
 
-/** The configuration of servers: checked when it comes in, sealed at rest, masked in answers, opened for use. */
+/** The configuration of servers: validated on input, sealed at rest, masked in responses, opened for use. */
 @Injectable()
 export class McpServerDefinitions {
   constructor(

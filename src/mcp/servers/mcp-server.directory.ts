@@ -18,11 +18,11 @@ import { McpServerStore } from './mcp-server.store.js';
 import { McpServerToolStore } from './mcp-server-tool.store.js';
 import type { UsableMcpServer } from './usable-mcp-server.js';
 
-/** A change must be felt on every replica within 10 s; half of it leaves room for slow look-ups. */
+/** A change must take effect on every replica within 10 s. Half of that leaves room for slow look-ups. */
 const CACHE_MS = 5_000;
 const UNKNOWN_CACHE_MS = 1_000;
 const MAX_ENTRIES = 10_000;
-/** Shared ones come first; of the others, two are already one too many. */
+/** Shared servers come first. Of the others, two are already ambiguous. */
 const ENOUGH_CANDIDATES = 3;
 
 /** The parts of an MCP address: `/{workspace}/{server}/mcp`, the workspace by slug or id, or `/{server}/mcp`. */
@@ -36,13 +36,13 @@ interface Lookup {
   readonly tenant: Tenant | undefined;
 }
 
-/** What an address means: one server, none, or several of which none is meant more than the others. */
+/** The result of a look-up: one server, none, or several of equal precedence. */
 interface Meaning {
   readonly server: UsableMcpServer | undefined;
   readonly isAmbiguous: boolean;
 }
 
-/** Finds the server that an address means. Opened definitions stay in memory for a few seconds. */
+/** Finds the server of an address. Opened definitions are cached for a few seconds. */
 @Injectable()
 export class McpServerDirectory {
   private readonly meanings: LookupCache<Meaning, Lookup>;
@@ -65,15 +65,18 @@ export class McpServerDirectory {
   }
 
   /**
-   * The server as a caller of the tenant sees it: with a workspace, its own or the address's, the one of the workspace
-   * before that of the whole organisation; without one, that of the organisation before the only one of a workspace.
+   * Finds the server for a caller of the tenant. With a workspace (the caller's or the address's), a server of the
+   * workspace takes precedence over one of the organisation. Without one, a server of the organisation takes precedence
+   * over the only one of a workspace.
    * @throws GatewayError `not_found`, or `conflict` when servers of several workspaces have the name
    */
   find(address: ServerAddress, tenant: Tenant): MaybePromise<UsableMcpServer> {
     return chain(this.lookUp(address, tenant), theServer);
   }
 
-  /** The server before the caller is known, by the same rule: only when no other organisation has the same address. */
+  /**
+   * Finds the server before the caller is known, by the same rule, unless another organisation has the same address.
+   */
   findUnambiguous(address: ServerAddress): MaybePromise<UsableMcpServer | undefined> {
     return chain(this.lookUp(address, undefined), ({ server }) => server);
   }
@@ -105,7 +108,7 @@ export class McpServerDirectory {
   }
 }
 
-/** Of ids and the server's name, none has a slash: what is between them may have any. */
+/** Ids and server names contain no slash, so keys of different addresses differ. */
 function keyOf({ workspace, server }: ServerAddress, tenant: Tenant | undefined): string {
   const place = workspace === undefined ? server : `${workspace}/${server}`;
   return tenant === undefined ? `-/${place}` : `${tenant.organisationId}/${tenant.workspaceId ?? ''}/${place}`;
@@ -149,7 +152,7 @@ async function candidatesFor(
   });
 }
 
-/** Whether another organisation answers to the address as well. */
+/** Whether another organisation has a server at this address too. */
 async function isElsewhere(
   manager: EntityManager,
   { workspace, server: slug }: ServerAddress,
@@ -157,7 +160,7 @@ async function isElsewhere(
   candidates: readonly McpServer[],
 ): Promise<boolean> {
   if (candidates.some((row) => row.organisationId !== organisationId)) return true;
-  // With a workspace, each organisation has two at most, and they are all among the candidates.
+  // With a workspace, each organisation has at most two servers, and all are candidates.
   if (workspace !== undefined || candidates.length < ENOUGH_CANDIDATES) return false;
   return manager.exists(McpServer, { where: { slug, enabled: true, organisationId: Not(organisationId) } });
 }
@@ -167,7 +170,7 @@ interface Place {
   readonly workspaceId?: FindOperator<string> | string;
 }
 
-/** Where a server of this address may be. */
+/** The places where a server of this address may be. */
 async function placesOf(
   manager: EntityManager,
   { workspace }: ServerAddress,
