@@ -167,6 +167,35 @@ export const logins = [
     },
   },
   {
+    title: 'A late refusal of an older look at the session changes nothing',
+    run: async ({ tabs, page: address, adminKey }) => {
+      const page = await logIn(tabs, `${address}/keys`, adminKey);
+      await page.waitForLoadState('networkidle');
+      let late;
+      await page.route('**/v1/sessions/current', (route) => {
+        if (late !== undefined) return route.continue();
+        late = route;
+      });
+      const asked = page.waitForRequest('**/v1/sessions/current');
+      await page.evaluate(() => window.dispatchEvent(new Event('visibilitychange')));
+      await asked;
+      // As another tab that logged in does.
+      const newer = page.waitForResponse('**/v1/sessions/current');
+      await page.evaluate(() => new BroadcastChannel('tollgate-login').postMessage('another session'));
+      await (await newer).finished();
+      await page.waitForTimeout(1_000);
+      const error = { message: 'Too late.', type: 'x', code: 'api_key_invalid', param: null, source: 'gateway' };
+      await late.fulfill({ status: 401, json: { error } }).catch(() => undefined);
+      await page.waitForTimeout(500);
+      await page.getByRole('button', { name: 'New key' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Name', { exact: true }).fill('after the late refusal');
+      const made = page.waitForResponse((response) => response.request().method() === 'POST');
+      await dialog.getByRole('button', { name: 'Create key' }).click();
+      assert.equal((await made).status(), 201);
+    },
+  },
+  {
     title: 'A log-out that fails says so, and the log-in page says why it is shown, once',
     run: async ({ tabs, page: address, url, adminKey, keyWith, nextUser }) => {
       nextUser({ sub: 'nil', groups: ['visitors'] });

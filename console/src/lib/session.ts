@@ -84,12 +84,14 @@ const LOGINS = new BroadcastChannel('tollgate-login');
 /** The caller of this browser; null when it is not logged in. */
 export const loginQuery = queryOptions({
   queryKey: [LOGIN],
-  queryFn: async ({ client: queries, queryKey }): Promise<LoggedIn | null> => {
+  queryFn: async ({ client: queries, queryKey, signal }): Promise<LoggedIn | null> => {
     try {
       const [{ data: session }, { data: caller }] = await Promise.all([
-        retrieveCurrentSession({ throwOnError: true }),
-        retrieveCaller({ throwOnError: true }),
+        retrieveCurrentSession({ signal, throwOnError: true }),
+        retrieveCaller({ signal, throwOnError: true }),
       ]);
+      // A newer look may have seen another session.
+      signal.throwIfAborted();
       csrfToken = session.csrf_token;
       hasEnded = false;
       // Another log-in of this browser, perhaps in another tab: what the last one saw is not for it.
@@ -98,7 +100,7 @@ export const loginQuery = queryOptions({
       const scopes = new Set<string>(caller.scopes);
       return { sessionId: session.id, caller, places: session.places, may: (scope) => scopes.has(scope) };
     } catch (error) {
-      if (error instanceof ApiError && error.status === 401) {
+      if (!signal.aborted && error instanceof ApiError && error.status === 401) {
         csrfToken = undefined;
         if (queries.getQueryData<LoggedIn | null>(queryKey)) {
           hasEnded = true;
