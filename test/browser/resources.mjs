@@ -162,6 +162,28 @@ export const resources = [
     },
   },
   {
+    title: 'A key gets the virtual key that its form shows, after another workspace was chosen too',
+    run: async ({ tabs, page: address, adminKey, ask }) => {
+      await ask('/v1/workspaces', { name: 'Chosen later', slug: 'chosen-later' });
+      await ask('/v1/virtual-keys', { name: 'Only of search', provider: 'local', workspace_id: 'search' });
+      const page = await logIn(tabs, `${address}/keys`, adminKey);
+      const dialog = page.getByRole('dialog');
+      await page.getByRole('button', { name: 'New key' }).click();
+      await dialog.getByLabel('Name', { exact: true }).fill('without a virtual key');
+      const virtualKey = dialog.getByLabel('Virtual key of calls that name none');
+      await virtualKey.selectOption('Only of search');
+      await dialog.getByLabel('Workspace').selectOption('Chosen later (chosen-later)');
+      assert.equal(await virtualKey.inputValue(), '');
+      await dialog.getByRole('button', { name: 'Create key' }).click();
+      await dialog.getByText('Copy the key now').or(dialog.locator('[aria-invalid=true]')).first().waitFor();
+      const { data } = await ask('/v1/api-keys?search=without+a+virtual+key');
+      assert.deepEqual(
+        data.map(({ default_virtual_key: id }) => id),
+        [null],
+      );
+    },
+  },
+  {
     title: 'The settings say which version runs',
     run: async ({ tabs, page: address, adminKey }) => {
       const page = await logIn(tabs, `${address}/settings`, adminKey);

@@ -58,16 +58,20 @@ export function NewKey({ onClose }: { readonly onClose: () => void }) {
     defaultValues: { name: '', preset: presets[0]?.[0] ?? '', days: '90' as const, virtualKey: '', workspace: '' },
   });
   const virtualKeys = useVirtualKeys();
-  const usable = useUsable(virtualKeys.data ?? [], form.watch('workspace'));
+  const [workspace, virtualKey] = form.watch(['workspace', 'virtualKey']);
+  const usable = useUsable(virtualKeys.data ?? [], workspace);
+  // One that another workspace had is not offered, and so not sent.
+  const chosen = usable.some(({ slug }) => slug === virtualKey) ? virtualKey : '';
   const created = useMutation({
-    mutationFn: async ({ name, preset, days, virtualKey, workspace }: z.output<typeof schema>) => {
+    mutationFn: async (values: z.output<typeof schema>) => {
+      const { name, preset, days } = values;
       const scopes = scopesOf(preset, caller.scopes.filter(isScope));
       const body = {
         name,
         scopes,
-        ...placeOf(caller.workspace_id ?? workspace),
+        ...placeOf(caller.workspace_id ?? values.workspace),
         expires_at: days === 'never' ? null : Math.floor(Date.now() / 1_000) + Number(days) * DAY_SECONDS,
-        ...(virtualKey !== '' && { default_virtual_key: virtualKey }),
+        ...(values.virtualKey !== '' && { default_virtual_key: values.virtualKey }),
       };
       return (await createApiKey({ body, throwOnError: true })).data;
     },
@@ -87,7 +91,7 @@ export function NewKey({ onClose }: { readonly onClose: () => void }) {
     <Dialog title="New API key" onClose={onClose}>
       <Form
         sent={created}
-        onSubmit={form.handleSubmit((values) => created.mutate(values))}
+        onSubmit={form.handleSubmit((values) => created.mutate({ ...values, virtualKey: chosen }))}
         action="Create key"
         onClose={onClose}
       >
@@ -127,7 +131,7 @@ export function NewKey({ onClose }: { readonly onClose: () => void }) {
             hint="For programs that can only send an address and a key."
           >
             {(tie) => (
-              <Select {...tie} {...form.register('virtualKey')}>
+              <Select {...tie} {...form.register('virtualKey')} value={chosen}>
                 <option value="">none</option>
                 {usable.map(({ id, slug, name }) => (
                   <option key={id} value={slug}>
