@@ -111,6 +111,15 @@ describe('a first target that fails before its output', () => {
     expect(answer.headers).not.toHaveProperty('x-ratelimit-remaining-requests');
   });
 
+  it.each([false, true])('is a failed call in the ledger, also with status 200, streamed: %s', async (stream) => {
+    const body = stream ? ERROR_EVENT : '{"error":{"message":"no","code":504}}';
+    gateway.provider.replyWith(text(body, stream ? EVENTS : 'application/json'));
+    await chat({ stream });
+    const rows = await gateway.books.ledger(2);
+    const ofFirst = rows.find(({ model }) => model === `one-${made}`);
+    expect(ofFirst).toMatchObject({ outcome: 'failed', costNano: '0' });
+  });
+
   it('is named in the log line, the metrics and the headers', async () => {
     gateway.provider.replyWith(json({ error: { message: 'no' } }, 500));
     const answer = await chat();

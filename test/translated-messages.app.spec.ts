@@ -239,7 +239,7 @@ describe('an error of the provider', () => {
     const answer = await post();
     expect([answer.status, errorOf(answer)]).toEqual([502, expect.objectContaining({ message: 'Overloaded.' })]);
     const [row] = await gateway.books.ledger(1);
-    expect(row?.quantities).toMatchObject({ input: 0, output: 0 });
+    expect(row).toMatchObject({ outcome: 'failed', quantities: {} });
   });
 
   it.each([

@@ -175,11 +175,13 @@ export class MeteredCall implements AttemptObserver {
     if (answered !== undefined) this.settleFree(answered);
   }
 
-  /** Call it when the stream is complete: it is charged by its meter. */
+  /** Call it when the answer is complete: it is charged by its meter. */
   succeedStream(): void {
-    if (this.meter === undefined) return;
-    this.noteAnswer(this.meter);
-    this.succeed(this.meter.usage);
+    const { meter } = this;
+    if (meter === undefined) return;
+    this.noteAnswer(meter);
+    if (isRefusal(meter)) this.refuse();
+    else this.succeed(meter.usage);
   }
 
   /** Sets the fields of the log line. */
@@ -381,4 +383,9 @@ export class MeteredCall implements AttemptObserver {
   private trackSettling(written: Promise<void>): void {
     this.settling = written.catch(() => undefined);
   }
+}
+
+/** An error instead of an answer, without usage. It is a refusal, whatever its status. */
+function isRefusal({ failure, usage: { counts, cost } }: StreamMeter): boolean {
+  return failure !== undefined && cost === undefined && Object.values(counts).every((count) => count === 0);
 }
