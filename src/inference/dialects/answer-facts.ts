@@ -1,12 +1,12 @@
 import { isObject, type JsonObject } from '../../common/json/read.js';
 import type { AnswerFacts } from '../../gateway/billable-use.js';
 
-/** What providers write: never a text of the model. */
+/** Matches names that providers write, but no text of a model. */
 const NAME = /^[\w.:/@-]{1,128}$/;
-/** Of a response that goes on, `status` says nothing about its end. */
+/** The values of `status` that name the end of a response; the others belong to unfinished ones. */
 const ENDED: ReadonlySet<unknown> = new Set(['completed', 'incomplete', 'failed', 'cancelled']);
 
-/** What a whole answer or an event says about the answer, on top of what came before. In the forms of all dialects. */
+/** Adds the facts of a whole answer or an event to those from before. Reads the formats of OpenAI and Anthropic. */
 export function answerFactsIn(message: JsonObject, before: AnswerFacts): AnswerFacts {
   const { response, message: begun, delta } = message;
   const answer = isObject(response) ? response : isObject(begun) ? begun : message;

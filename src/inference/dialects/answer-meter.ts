@@ -12,7 +12,7 @@ import { answerFactsIn } from './answer-facts.js';
 import { servedMode } from './service-mode.js';
 
 const NO_BYTES = Buffer.alloc(0);
-/** Of an event that is read: one may hold an image, as base64. */
+/** The largest event that is parsed. An event may hold an image in base64. */
 const MAX_EVENT_BYTES = 8 * 1024 * 1024;
 const OPEN_BRACE = 0x7b;
 const SPACE = 0x20;
@@ -22,39 +22,41 @@ const ERROR = '"error"';
 const USAGE: readonly string[] = ['"usage"'];
 const FINISH_REASON = '"finish_reason":';
 
-/** What a dialect says about its answers. */
+/** The answer format of a dialect. */
 export interface AnswerForm {
   /** The fields of an event that hold output of the model, each with its quotes and colon: `"content":`. */
   readonly outputFields: readonly string[];
   /**
-   * Match the events that end a stream, and no text of a model, which may contain the name of a mark. An event with the reason of
-   * its end, or with its usage alone, ends a stream too.
+   * Match the events that end a stream, but no text of a model, which may contain the name of a mark. An event with a
+   * finish reason, or with the usage alone, also ends a stream.
    */
   readonly endMarks: readonly RegExp[];
-  /** The counts of an event or of a whole answer, on top of those that came before; undefined where it has none. */
+  /** Adds the counts of an event or a whole answer to those from before; undefined when it has none. */
   readonly usageIn: (message: JsonObject, before: Counts | undefined) => Counts | undefined;
-  /** The id of what the answer makes, in a whole answer or in an event. */
+  /** The id of the object that the answer creates, from a whole answer or an event. */
   readonly idIn?: (message: JsonObject) => string | undefined;
-  /** The fields that an event with counts has one of, each with its quotes; by default `"usage"`. */
+  /** An event with counts contains one of these fields, each with its quotes; by default `"usage"`. */
   readonly usageFields?: readonly string[];
   /** The field with the reason why the answer ends, with its quotes and colon; by default `"finish_reason":`. */
   readonly endField?: string;
-  /** What an answer or an event says about the answer, on top of what came before; by default in the forms of OpenAI and Anthropic. */
+  /**
+   * Adds the facts of an answer or an event to those from before; by default in the formats of OpenAI and Anthropic.
+   */
   readonly factsIn?: (message: JsonObject, before: AnswerFacts) => AnswerFacts;
-  /** How it was served; by default in the same forms. */
+  /** The mode in which it was served; by default in the formats of OpenAI and Anthropic. */
   readonly modeIn?: (message: JsonObject) => PriceMode | undefined;
-  /** Whether an event has the usage and nothing else. */
+  /** Whether an event contains only the usage. */
   readonly isUsageAlone?: (event: JsonObject) => boolean;
 }
 
 export interface MeterOptions {
-  /** The caller did not ask for the usage of its stream: an event that has nothing else stays here. */
+  /** Whether to withhold events with the usage alone, since the caller did not ask for it. */
   readonly hidesUsage: boolean;
-  /** What came of a stream that was cut says nothing about what the model wrote. */
+  /** Whether the received part of a cut stream may lack output, such as hidden reasoning. */
   readonly hidesReasoning: boolean;
-  /** The provider says what the answer costs. */
+  /** Whether the provider reports the cost of the answer. */
   readonly reportsCost?: boolean | undefined;
-  /** Gets the id of what the answer makes, once. */
+  /** Called once, with the id of the object that the answer creates. */
   readonly onId?: ((id: string) => void) | undefined;
 }
 
@@ -66,17 +68,17 @@ export class AnswerMeter implements StreamMeter {
   #cost: NanoDollars | undefined;
   #outputBytes = 0;
   #isWhole: boolean | undefined;
-  /** Of a whole answer. */
+  /** The body so far of an answer that is one JSON object. */
   readonly #pieces = new BodyBuffer();
   #needsId: boolean;
   #failure: JsonObject | undefined;
   #hasError = false;
   #facts: AnswerFacts = {};
-  /** The first event says which model answers. */
+  /** The first event is always parsed, since it names the model. */
   #isFirst = true;
-  /** Whether an event has said that the stream is complete. */
+  /** Whether an event has marked the end of the stream. */
   #hasEnded = false;
-  /** Whether the last event went on, and whether it ended in CR: the LF of its CRLF may begin the next piece. */
+  /** Whether the last event was forwarded, and whether it ended in CR: the LF of its CRLF may begin the next chunk. */
   #wentOn = true;
   #endedInCr = false;
 
@@ -96,10 +98,10 @@ export class AnswerMeter implements StreamMeter {
 
   push(chunk: Buffer): Buffer {
     this.#isWhole ??= isWhole(chunk);
-    // Only spaces so far.
+    // The answer has only white space so far.
     if (this.#isWhole === undefined) return chunk;
     if (this.#isWhole) {
-      // It comes in one piece, unless its server calls it a stream.
+      // It arrives in one piece, unless its server calls it a stream.
       const isFirst = this.#pieces.size === 0;
       if (!(isFirst && this.#readWhole(chunk)) && this.#pieces.size < MAX_EVENT_BYTES) this.#pieces.push(chunk);
       return chunk;
@@ -130,7 +132,7 @@ export class AnswerMeter implements StreamMeter {
     const counts = this.#counts ?? {};
     if (this.#isWhole === true) return this.#counts === undefined ? { counts, isComputed: true } : { counts };
     if (counts.output !== undefined) return { counts };
-    // Unknown, and so the bound.
+    // The output is unknown, so the bound is charged.
     if (this.options.hidesReasoning) return { counts, isComputed: true };
     // A token has at least one byte.
     return { counts: { ...counts, output: this.#outputBytes }, isComputed: true };
@@ -168,7 +170,7 @@ export class AnswerMeter implements StreamMeter {
     return kept.length === 1 && only !== undefined ? only : Buffer.concat(kept);
   }
 
-  /** What goes on of an event, however its line ends are cut. */
+  /** The part of an event that is forwarded, even if a CRLF is split between chunks. */
   #passed(event: Buffer): Buffer {
     const ofLast = this.#endedInCr && event[0] === LF ? 1 : 0;
     const start = this.#wentOn ? 0 : ofLast;
@@ -202,9 +204,9 @@ export class AnswerMeter implements StreamMeter {
     if (!this.hasOutput && isFailedEvent(event)) this.#failure = event;
   }
 
-  /** Whether the event has the usage, and nothing else. */
+  /** Meters an event. Returns whether it contains only the usage. */
   #read(event: Buffer): boolean {
-    // A character for each byte.
+    // Latin-1 has one character per byte.
     const text = event.toString('latin1');
     const { outputBytes, hasUsage, hasReason, mayFail } = this.#fields.in(event, text);
     this.#outputBytes += outputBytes;
@@ -228,32 +230,35 @@ export class AnswerMeter implements StreamMeter {
   }
 }
 
-/** Some servers write zeros where they count nothing, also in the last event. */
+/** Some servers write zeros when they count nothing, also in the last event. */
 function saysSome(counts: Counts): boolean {
   return Object.values(counts).some((count) => (count ?? 0) !== 0);
 }
 
-/** Whether an answer is one JSON object; undefined while nothing of it has come. */
+/** Whether an answer is one JSON object; undefined while it has only white space. */
 function isWhole(beginning: Buffer): boolean | undefined {
   const isOfText = (byte: number): boolean => byte > SPACE;
   return beginning.some(isOfText) ? withoutByteOrderMark(beginning).find(isOfText) === OPEN_BRACE : undefined;
 }
 
-/** An error instead of an answer in a stream: an event without output, or one that ends a stream of the OpenAI or Anthropic API. */
+/**
+ * Whether an event is an error instead of an answer: an error alone, or the failure event of the OpenAI or Anthropic
+ * API.
+ */
 function isFailedEvent(event: JsonObject): boolean {
   return isErrorAlone(event) || event['type'] === 'error' || event['type'] === 'response.failed';
 }
 
-/** What the fields of an event say about it, without reading its JSON. */
+/** The facts that an event's field names give without parsing its JSON. */
 interface SeenFields {
   outputBytes: number;
   hasUsage: boolean;
-  /** Why the answer ends. */
+  /** Whether the event gives a finish reason. */
   hasReason: boolean;
   mayFail: boolean;
 }
 
-/** Finds the fields of a form in events: by one expression, which takes a seventh of the time of a search for each field. */
+/** Finds the fields of a form in events. One expression takes a seventh of the time of one search per field. */
 class EventFields {
   static readonly #known = new WeakMap<AnswerForm, EventFields>();
 
@@ -292,7 +297,7 @@ class EventFields {
   }
 }
 
-/** Of the text that is a value. Some servers write a space before it. */
+/** The length of a string value. Some servers write a space before it. */
 function textBytes(event: Buffer, value: number): number {
   let quote = value;
   while (event[quote] === SPACE) quote += 1;

@@ -9,80 +9,88 @@ import type { PriceMode } from '../../usage/prices/price.types.js';
 import type { QuantityUnit } from '../../usage/units.js';
 import type { ModelFacts } from '../../usage/models/model-facts.js';
 
-/** What a request says that the gateway has to know. */
+/** The facts of a request that the gateway needs. */
 export interface InferenceFacts {
-  /** As its provider knows it. */
+  /** By the provider's name. */
   readonly model: string;
   readonly isStream: boolean;
-  /** Tokens that each answer may have; absent or undefined: the request has no cap. */
+  /** The most tokens of each answer; absent or undefined without a cap. */
   readonly outputCap?: number | undefined;
   /** The lowest cap that the rest of the request allows. */
   readonly leastOutputCap?: number | undefined;
 }
 
-/** What the estimate of a call rests on. */
+/** The input of a call's estimate. */
 export interface InferenceCall<Facts extends InferenceFacts = InferenceFacts> {
   readonly facts: Facts;
   /** The body, as the caller sent it. */
   readonly bytes: Buffer;
-  /** undefined: unknown. */
+  /** undefined for an unknown model. */
   readonly knownModel: ModelFacts | undefined;
-  /** Whether the model may write tokens that the answer does not show, or not before its end. */
+  /** Whether the model may write tokens that the answer never shows, or shows only at its end. */
   readonly hidesReasoning: boolean;
-  /** Whether the provider refuses `max_tokens` of a chat. */
+  /** Whether the provider refuses `max_tokens` in a chat request. */
   readonly refusesMaxTokens?: boolean;
-  /** Whether its answer says what it costs. */
+  /** Whether the answer reports its cost. */
   readonly reportsCost?: boolean;
-  /** By how much the texts of its input have fewer tokens than bytes; absent: they were not counted. */
+  /** The bytes of the input's texts minus their tokens; absent when the tokens were not counted. */
   readonly savedTokens?: number;
-  /** Whether a translator gets the answer: as server-sent events, and with the usage that the request does not ask for. */
+  /**
+   * Whether a translator reads the answer. It needs server-sent events, and the usage even if the request does not ask
+   * for it.
+   */
   readonly isTranslated?: boolean;
 }
 
-/** A request in the form of a provider's API, which is relayed as it is. */
+/** A request in the format of a provider's API, which is relayed unchanged. */
 export interface RelayedRequest {
   readonly slug: DialectSlug;
-  /** For policies and the ledger. */
+  /** The name of the endpoint in policies and in the ledger. */
   readonly endpoint: string;
-  /** Behind the path of the dialect, for another operation of it: `/count_tokens`. */
+  /** Appended to the path of the dialect, for another operation: `/count_tokens`. */
   readonly suffix?: string;
-  /** Objects of the provider in the body, in fields of this name at any depth. */
+  /** The fields of the body that name objects of the provider, at any depth. */
   readonly uses: readonly ObjectReference[];
-  /** The members of the body that are read; `model` is one. */
+  /** The members of the body that the gateway reads. */
   readonly members: ReadonlySet<string>;
-  /** Parameters of the query, besides those of the caller. */
+  /** Query parameters, besides those of the caller. */
   queryOf?(isStream: boolean): Readonly<Record<string, string>> | undefined;
-  /** The body with the name that its provider has for the model, where it stands there besides the path. */
+  /** Writes the provider's name of the model into the body, for APIs that have it there besides the path. */
   withModel?(body: Buffer, model: string): Buffer;
-  /** The headers of the caller that its provider gets; by default none. */
+  /** The caller's headers that are forwarded to the provider; by default none. */
   headersOf?(headers: IncomingHttpHeaders): Readonly<Record<string, string>>;
 }
 
 /**
- * A form of requests and answers. Bodies pass as they are: a dialect reads what limits and the ledger need, and checks nothing
- * else. Pure.
+ * A format of requests and answers. Bodies are forwarded unchanged: a dialect reads only what limits and the ledger
+ * need, and validates nothing else. Pure.
  */
 export interface Dialect<Facts extends InferenceFacts = InferenceFacts> extends RelayedRequest {
-  /** Units that a call may use although its bound does not name them: caches that the provider keeps by itself, audio, searches. */
+  /**
+   * Units that a call may use although its bound does not name them: automatic caches of the provider, audio, searches.
+   */
   readonly mayUse?: readonly QuantityUnit[];
-  /** What an answer makes at the provider, under the `id` of the answer. */
+  /** The kind of object that an answer creates at the provider, under the answer's `id`. */
   readonly creates?: ProviderObjectKind;
-  /** How the events of a stream are written; absent: as server-sent events. */
+  /** The framing of a stream's events; absent for server-sent events. */
   readonly framing?: EventFraming;
   /**
-   * @param body of the request, for what stands deeper than its members
+   * @param body the request's body, for fields below its members
    * @throws GatewayError `validation_failed`
    */
   readFacts(members: JsonObject, body: Buffer): Facts;
-  /** How the call may be served, where the dialect has members of its own for it. */
+  /** The modes in which the call may be served, for a dialect with its own members for them. */
   modesOf?(members: JsonObject): readonly PriceMode[];
   estimate(call: InferenceCall<Facts>): UsageEstimate;
-  /** The same call with another output cap; absent: its answers take none. */
+  /** Returns the call with another output cap; absent when answers of the dialect cannot be capped. */
   withOutputCap?: ((call: InferenceCall<Facts>, cap: number) => InferenceCall<Facts>) | undefined;
-  /** The body for the provider: the caller's, but for what the gateway needs in the answer. */
+  /** The body for the provider: the caller's, plus what makes the answer report its usage. */
   bodyOf(call: InferenceCall<Facts>): Buffer;
-  /** @param onId gets the id of the answer as soon as it has come, where the dialect creates something */
+  /** @param onId receives the id of the answer on arrival, when the dialect creates an object */
   newMeter(call: InferenceCall<Facts>, onId?: (id: string) => void): StreamMeter;
-  /** The event that ends a stream with an error of the gateway. @param answerId of the answer, where its stream has named it */
+  /**
+   * The event that ends a stream with an error of the gateway.
+   * @param answerId the id of the answer, once its stream has named it
+   */
   toErrorEvent(error: GatewayError, requestId?: string, answerId?: string): string | Buffer;
 }

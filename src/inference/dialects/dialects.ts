@@ -10,7 +10,7 @@ import { openaiCompletions } from './openai-completions/completions.dialect.js';
 import { openaiEmbeddings } from './openai-embeddings.dialect.js';
 import { openaiResponses } from './openai-responses/responses.dialect.js';
 
-/** Those that an address of the gateway speaks. */
+/** The dialects that the gateway's own routes accept. */
 export const DIALECTS: readonly Pick<Dialect, 'slug' | 'endpoint'>[] = [
   openaiChat,
   openaiCompletions,

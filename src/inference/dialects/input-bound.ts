@@ -1,35 +1,35 @@
 import type { ModelFacts } from '../../usage/models/model-facts.js';
 
-/** The frame of a conversation. */
+/** Tokens that frame a conversation. */
 const FRAME_TOKENS = 64;
-/** What a model reads about tools, beside their definitions. */
+/** Tokens that a model reads about tools, besides their definitions. */
 const TOOLS_TOKENS = 1_500;
 
-/** What bounds the input of a request. */
+/** The bound of a request's input. */
 export interface BoundedInput {
-  /** Tokens at most; undefined: there is no bound. */
+  /** In tokens; undefined without a bound. */
   readonly bound: number | undefined;
-  /** The field that asks for work without a bound. */
+  /** The field that asks for unbounded work. */
   readonly unbounded: string | undefined;
-  /** The member by which the provider adds input that it keeps. */
+  /** The member that makes the provider add stored input. */
   readonly kept: string | undefined;
 }
 
-/** What a request says about the size of its input. */
+/** The facts of a request that determine the size of its input. */
 export interface InputFacts {
   readonly images: number;
-  /** Of the data of images in the body. */
+  /** The size of the image data in the body. */
   readonly imageBytes: number;
   readonly hasTools: boolean;
-  /** Some content is not in the body, or may be more tokens than it has bytes. */
+  /** Whether some content is not in the body, or may have more tokens than bytes. */
   readonly isUnseen: boolean;
-  /** By how much the texts are known to have fewer tokens than bytes. */
+  /** The bytes of the texts minus their counted tokens. */
   readonly savedTokens?: number | undefined;
 }
 
 /**
- * Tokens that the input of a request has at most; undefined: there is no bound. A token of a byte-level tokeniser has at least
- * one byte of the text, and JSON never makes a text shorter. Images are bounded by their number, not by their data.
+ * The most tokens that the input of a request can have; undefined without a bound. A token of a byte-level tokeniser
+ * has at least one byte of text, and JSON never shortens a text. Images are bounded by their number, not by their data.
  */
 export function inputBound(
   json: Buffer,

@@ -4,10 +4,10 @@ import { walkFields } from '../../common/json/fields.js';
 import { JSON_TOKEN } from '../../common/json/scan.js';
 import type { InferenceCall, InferenceFacts } from './dialect.types.js';
 
-/** Where a request has its output cap: a member of the body, or a field of a member that is an object. */
+/** The place of an output cap: a member of the body, or a field of a member that is an object. */
 export type CapPath = readonly [member: string, field?: string];
 
-/** A value of the body, by the positions of its bytes. */
+/** A value of the body, with its byte positions. */
 interface Found {
   readonly path: CapPath;
   readonly start: number;
@@ -15,18 +15,18 @@ interface Found {
 }
 
 /**
- * Tokens of output that a request allows at most; undefined: it has no cap. Other members of the body may be anything.
+ * The output cap of a request, in tokens; undefined without one. Ignores the other members of the body.
  * @throws GatewayError `validation_failed`
  */
 export function readCapAt(json: Buffer, paths: readonly CapPath[]): number | undefined {
   const caps = find(json, paths).map((found) => numberAt(json, found));
   const there = caps.filter((cap) => cap !== undefined);
   if (there.some((cap) => cap < 1)) return undefined;
-  // A name may come twice, and readers differ in which one counts.
+  // A name may appear twice, and readers differ in which one applies, so the highest counts.
   return there.length === 0 ? undefined : Math.max(...there);
 }
 
-/** The same call with another output cap: at all of its paths that are there, or at the first one where none is. */
+/** Returns the call with another output cap: at all paths that are present, or at the first one when none is. */
 export function withCapAt<Facts extends InferenceFacts>(
   call: InferenceCall<Facts>,
   paths: readonly CapPath[],
@@ -72,7 +72,7 @@ function replaced(json: Buffer, found: readonly Found[], cap: number): Buffer {
   return Buffer.concat([...parts, json.subarray(copied)]);
 }
 
-/** The text with a value that is not there. */
+/** Inserts a value that is absent. */
 function withValue(json: Buffer, [outer, inner]: CapPath, cap: number): Buffer {
   if (inner === undefined) return withFirstField(json, json.indexOf(JSON_TOKEN.openBrace), outer, String(cap));
   let at: number | undefined;

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { passRequestHeaders } from './request-headers.js';
 
-/** What OpenAI's clients say about a request, Codex's own names included. Organisation and project are the virtual key's. */
+/** The headers of OpenAI's clients and Codex that are forwarded. The virtual key sets organisation and project. */
 const PASSED = /^(?:openai-beta|x-client-request-id|session[-_]id|conversation[-_]id|x-codex-.+)$/;
 
 export function openaiHeaders(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {

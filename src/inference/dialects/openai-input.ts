@@ -2,18 +2,21 @@ import { type JsonField, walkFields } from '../../common/json/fields.js';
 import type { ModelFacts } from '../../usage/models/model-facts.js';
 import { type BoundedInput, inputBound } from './input-bound.js';
 
-/** The dearest of OpenAI's models takes 48,169 tokens for the largest image (guide to images and vision, gpt-4o-mini). */
+/**
+ * The most tokens that an OpenAI model takes for an image, rounded up: 48,169 for gpt-4o-mini (guide to images and
+ * vision).
+ */
 const IMAGE_TOKENS = 50_000;
 const IMAGES: ReadonlySet<string> = new Set(['image_url', 'image']);
-/** Where the data of an image may be. */
+/** The fields that may hold the data of an image. */
 const IMAGE_DATA: ReadonlySet<string> = new Set(['url', ...IMAGES]);
 const DATA_URL = /^data:image\\?\//;
-/** The members with the conversation. Elsewhere, such as in the schema of a tool, a field of the same name is text. */
+/** The members with the conversation. In others, such as the schema of a tool, a field of this name is text. */
 const CONVERSATION: ReadonlySet<string> = new Set(['messages', 'input']);
 const TOOLS: ReadonlySet<string> = new Set(['tools', 'functions']);
-/** In a list of tools in the body. */
+/** The depth of a tool's fields in the body. */
 const DEPTH_OF_TOOL = 3;
-/** Tools that the caller runs. Any other may add input, and turns, whose size is not known before. */
+/** Tools that the caller runs. Any other may add input and turns of unknown size. */
 const CALLERS_TOOLS: ReadonlySet<string> = new Set([
   'function',
   'custom',
@@ -23,7 +26,7 @@ const CALLERS_TOOLS: ReadonlySet<string> = new Set([
   'computer',
   'computer_use_preview',
 ]);
-/** Files, in which a page may be more tokens than it has bytes, and what the provider keeps or fetches itself. */
+/** Files, in which a page may have more tokens than bytes, and content that the provider stores or fetches. */
 const UNSEEN: ReadonlySet<string> = new Set([
   'file_id',
   'file_data',
@@ -35,7 +38,7 @@ const UNSEEN: ReadonlySet<string> = new Set([
   'audio',
 ]);
 /**
- * Items of a response of which the provider keeps more than the request has: what they refer to, an image, what a search has found.
+ * Items of a response of which the provider stores more than the request has: referenced items, images, search results.
  * Source: https://platform.openai.com/docs/guides/reasoning and …/docs/api-reference/responses/create, read 2026-11-28.
  */
 const EARLIER_ITEMS: ReadonlySet<string | undefined> = new Set([
@@ -46,15 +49,15 @@ const EARLIER_ITEMS: ReadonlySet<string | undefined> = new Set([
   'code_interpreter_call',
 ]);
 
-/** The members of a dialect that matter for its bound, unless they are null. */
+/** The members of a dialect that affect its bound, unless they are null. */
 export interface BoundMembers {
-  /** Work whose size is not known before. */
+  /** They ask for work of unknown size. */
   readonly unbounded: ReadonlySet<string>;
-  /** Input that the provider keeps. */
+  /** They refer to input that the provider stores. */
   readonly unseen: ReadonlySet<string>;
 }
 
-/** Reads what bounds the input of a request in the forms of OpenAI's API. */
+/** Reads the bound of a request's input, in the formats of OpenAI's API. */
 export function readOpenaiInput(
   json: Buffer,
   { unbounded: unboundedMembers, unseen }: BoundMembers,
@@ -101,7 +104,7 @@ function isImageData(field: JsonField): boolean {
   return IMAGE_DATA.has(field.name) && DATA_URL.test(field.text ?? '');
 }
 
-/** Earlier thoughts, which a provider adds by their id where the request does not have them encrypted. */
+/** Reasoning of earlier turns. The provider adds it by its id when the request does not contain it encrypted. */
 class EarlierReasoning {
   readonly #items = new Set<number>();
   readonly #withContent = new Set<number>();
@@ -116,7 +119,7 @@ class EarlierReasoning {
 
   get isUnseen(): boolean {
     if (this.#items.size === 0) return false;
-    // A field that comes twice might be read either way.
+    // When a field appears twice, the provider may read either one.
     return this.#isEmptied || [...this.#items].some((item) => !this.#withContent.has(item));
   }
 }

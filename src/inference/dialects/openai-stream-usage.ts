@@ -4,10 +4,10 @@ import { withFirstMember, withMember } from '../../common/json/scan.js';
 
 const NAME = 'stream_options';
 
-/** How a request asks for its answer. */
+/** The form in which a request wants its answer. */
 export interface StreamForm {
   readonly isStream: boolean;
-  /** undefined: not there; null counts as none. */
+  /** undefined when absent. null means no options. */
   readonly streamOptions: JsonObject | null | undefined;
 }
 
@@ -23,7 +23,7 @@ export function asksForUsage({ isStream, streamOptions }: StreamForm): boolean {
   return isStream && streamOptions?.['include_usage'] !== true;
 }
 
-/** The body, with the usage of its stream asked for. */
+/** Returns the body with a request for the stream's usage added. */
 export function askingForUsage(body: Buffer, form: StreamForm): Buffer {
   if (!asksForUsage(form)) return body;
   const change = form.streamOptions === undefined ? withFirstMember : withMember;

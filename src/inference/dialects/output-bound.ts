@@ -5,7 +5,7 @@ import { withFirstMember, withMember } from '../../common/json/scan.js';
 import type { ModelFacts } from '../../usage/models/model-facts.js';
 import type { InferenceCall, InferenceFacts } from './dialect.types.js';
 
-/** Tokens that a number of answers have at most; undefined: there is no bound. */
+/** The most tokens of output over a number of answers; undefined without a bound. */
 export function outputBound(
   cap: number | undefined,
   answers: number,
@@ -16,8 +16,8 @@ export function outputBound(
 }
 
 /**
- * Tokens of output that a request allows at most; undefined: it has no cap.
- * @param names of the members that may hold it
+ * The output cap of a request, in tokens; undefined without one.
+ * @param names the members that may hold the cap
  * @throws GatewayError `validation_failed`
  */
 export function readCap(members: JsonObject, names: readonly string[]): number | undefined {
@@ -28,15 +28,15 @@ export function readCap(members: JsonObject, names: readonly string[]): number |
     if (typeof value !== 'number' || !Number.isSafeInteger(value)) throw invalidField(name, 'must be a whole number');
     caps.push(value);
   }
-  // llama.cpp, LM Studio and others take such a number for no limit.
+  // llama.cpp, LM Studio and others treat a number below 1 as no limit.
   if (caps.some((cap) => cap < 1)) return undefined;
-  // Servers differ in which one counts where several are there.
+  // With several caps, servers differ in which one applies, so the highest counts.
   return caps.length === 0 ? undefined : Math.max(...caps);
 }
 
 /**
- * The same call with another output cap.
- * @param members that may hold the cap: all that are there get it, or the first one where none is
+ * Returns the call with another output cap.
+ * @param members the members that may hold the cap: all that are present get it, or the first one when none is
  */
 export function withCap<Facts extends InferenceFacts>(
   call: InferenceCall<Facts>,

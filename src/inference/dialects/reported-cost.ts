@@ -2,12 +2,13 @@ import { isObject, type JsonObject } from '../../common/json/read.js';
 import { roundDecimal } from '../../common/money/decimal.js';
 import type { NanoDollars } from '../../common/money/units.js';
 
-/** Of a US dollar. */
+/** Decimal places of a nano-dollar. */
 const NANO_DECIMALS = 9;
 
 /**
- * What an answer, or the end of a stream, says that it cost; undefined: nothing. With a key of one's own (`is_byok`) the cost
- * is OpenRouter's fee alone, and the bill of the provider behind it comes on top; otherwise that bill is a part of the cost.
+ * The cost that an answer, or the end of a stream, reports; undefined when it reports none. With the caller's own key
+ * (`is_byok`), the cost is OpenRouter's fee alone, and the bill of the provider behind it is added. Otherwise the cost
+ * contains that bill.
  * Source: https://openrouter.ai/docs/use-cases/usage-accounting, read 2026-11-28.
  */
 export function reportedCost(message: JsonObject): NanoDollars | undefined {
@@ -26,7 +27,7 @@ function costIn({ cost, is_byok: hasOwnKey, cost_details: details }: JsonObject)
   return behind === undefined ? undefined : charged + behind;
 }
 
-/** The digits of the number as it was written, as far as a number keeps them: fifteen at least. */
+/** Converts the decimal digits of the number, which are exact for at least fifteen digits. */
 function nanoDollars(figure: unknown): NanoDollars | undefined {
   return typeof figure === 'number' ? roundDecimal(String(figure), NANO_DECIMALS) : undefined;
 }

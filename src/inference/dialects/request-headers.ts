@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 const MAX_HEADERS = 32;
 const MAX_HEADER = 4_096;
 
-/** The headers of the caller that its provider gets, by their names. */
+/** Selects the caller's headers that the provider receives, by name. Long or surplus ones are dropped. */
 export function passRequestHeaders(headers: IncomingHttpHeaders, names: RegExp): Readonly<Record<string, string>> {
   const passed: [string, string][] = [];
   for (const [name, value] of Object.entries(headers)) {

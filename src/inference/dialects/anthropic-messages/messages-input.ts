@@ -2,24 +2,24 @@ import { type JsonField, walkFields } from '../../../common/json/fields.js';
 import type { ModelFacts } from '../../../usage/models/model-facts.js';
 import { type BoundedInput, inputBound, type InputFacts } from '../input-bound.js';
 
-/** The largest image of the model that reads the finest is 4,784 tokens (guide to vision). */
+/** The largest image takes 4,784 tokens, at the model with the highest resolution (guide to vision). */
 const IMAGE_TOKENS = 5_000;
-/** In a list of tools in the body. */
+/** The depth of a tool's fields in the body. */
 const DEPTH_OF_TOOL = 3;
-/** Tools that the caller runs. Any other may add input, and turns, whose size is not known before. */
+/** Tools that the caller runs. Any other may add input and turns of unknown size. */
 const CALLERS_TOOL = /^(?:custom$|bash_|text_editor_|computer_|memory_)/;
-/** The provider writes a summary by itself. */
+/** With these, the provider writes a summary on its own. */
 const SUMMARY = /^compact_/;
 const CONVERSATION: ReadonlySet<string> = new Set(['messages', 'system']);
-/** The fields of the source of an image that is in the body. */
+/** The fields of the source of an inline image. */
 const SOURCE: ReadonlySet<string> = new Set(['type', 'media_type', 'data']);
 
 export interface MessagesInput extends BoundedInput {
-  /** Whether the request writes to the cache of the provider. */
+  /** Whether the request writes to the provider's cache. */
   readonly writesCache: boolean;
 }
 
-/** Reads what bounds the input of a request. Source: https://docs.anthropic.com/en/api/messages, read 2026-11-27. */
+/** Reads the bound of a request's input. Source: https://docs.anthropic.com/en/api/messages, read 2026-11-27. */
 export function readMessagesInput(json: Buffer, knownModel: ModelFacts | undefined): MessagesInput {
   const sources = new ImageSources();
   let images = 0;
@@ -55,15 +55,15 @@ function unboundedBy(field: JsonField): string | undefined {
   return member === 'context_management' && SUMMARY.test(field.text ?? '') ? member : undefined;
 }
 
-/** Files that code of the model finds. */
+/** The member that names a container, whose files the model's code may read. */
 function keptBy({ name, depth, isNull }: JsonField): string | undefined {
   return depth === 1 && name === 'container' && !isNull ? name : undefined;
 }
 
-/** Content at another address or with the provider, or in which a page may be more tokens than it has bytes. */
+/** Content at a URL or stored by the provider, or in which a page may have more tokens than bytes. */
 function isOutside(field: JsonField): boolean {
   const { name, member } = field;
-  // Elsewhere, such as in the schema of a tool, it is text.
+  // In other members, such as the schema of a tool, it is text.
   if (!CONVERSATION.has(member)) return false;
   if (name === 'file_id') return true;
   return name === 'type' ? field.text === 'url' : name === 'media_type' && field.text === 'application/pdf';
@@ -83,7 +83,7 @@ class ImageSources {
     let count = 0;
     let bytes = 0;
     for (const fields of this.#byObject.values()) {
-      // A field that comes twice is none: the provider might take the other one.
+      // An object with a repeated field is not counted, since the provider may read either one.
       if (fields.length !== SOURCE.size || new Set(fields.map(({ name }) => name)).size !== SOURCE.size) continue;
       if (!fields.every(isOfImage)) continue;
       count += 1;

@@ -13,13 +13,13 @@ const TYPES: Readonly<Record<number, string>> = {
   529: 'overloaded_error',
 };
 
-/** What Anthropic calls an error with this status. */
+/** Anthropic's type of an error with this status. */
 export function messagesErrorType(status: number): string {
   return TYPES[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error');
 }
 
 /**
- * An error of the gateway in the form of Anthropic's API, with the gateway's own code in `details`.
+ * An error of the gateway in the format of Anthropic's API, with the gateway's own code in `details`.
  * Source: https://docs.anthropic.com/en/api/errors, read 2026-11-26.
  */
 export function toMessagesError(error: GatewayError, requestId?: string): object {

@@ -13,7 +13,7 @@ const SUMMED = [...Object.values(FIELDS), 'cache_write_5m', 'cache_write_1h'] as
 type Figures = Partial<Record<QuantityUnit, number | undefined>>;
 
 /**
- * The counts of a usage object, on top of those that came before; undefined where it has none. In a stream the figures are
+ * Adds the counts of a usage object to those from before; undefined when it has none. In a stream, counts are
  * cumulative, and each may be null or absent.
  * Source: https://docs.anthropic.com/en/api/messages and …/build-with-claude/streaming, read 2026-11-26.
  */
@@ -38,7 +38,7 @@ function figuresIn(usage: JsonObject, before: Counts): Figures | undefined {
   const written = numberOrUndefined(usage['cache_creation_input_tokens']);
   const parts = detailsOf(usage, 'cache_creation');
   const long = numberOrUndefined(parts['ephemeral_1h_input_tokens']) ?? before.cache_write_1h;
-  // The end of a stream has the total alone, which holds what its start says of the longer part.
+  // The end of a stream reports only the total, which contains the 1 h part that its start reports.
   const short = numberOrUndefined(parts['ephemeral_5m_input_tokens']) ?? remainder(written, [long]);
   if (long !== undefined) counts.cache_write_1h = long;
   if (short !== undefined) counts.cache_write_5m = short;
@@ -48,7 +48,7 @@ function figuresIn(usage: JsonObject, before: Counts): Figures | undefined {
 }
 
 /**
- * The totals leave out what the model wrote and read for itself, such as a summary; the iterations have all.
+ * Raises the totals to the sum of the iterations: only these count the provider's own work, such as a summary.
  * Source: https://docs.claude.com/en/docs/build-with-claude/compaction, read 2026-11-27.
  */
 function atLeast(totals: Figures, iterations: Figures): Figures {
@@ -57,7 +57,7 @@ function atLeast(totals: Figures, iterations: Figures): Figures {
     const figure = iterations[unit];
     if (figure !== undefined) all[unit] = Math.max(all[unit] ?? 0, figure);
   }
-  // Either may have the writes in one sum.
+  // Either may report the cache writes as one sum.
   const written = writesIn(iterations);
   if (written === 0 || written < writesIn(totals)) return all;
   return { ...all, cache_write_5m: iterations.cache_write_5m, cache_write_1h: iterations.cache_write_1h };

@@ -25,7 +25,7 @@ const OWN_HEADERS = /^anthropic-/;
 
 export interface MessagesFacts extends InferenceFacts {
   readonly outputCap: number;
-  /** What the model thinks comes as a summary, if at all, and is paid whole. */
+  /** Whether the model thinks. Thoughts arrive at most as a summary, and are charged in full. */
   readonly thinks: boolean;
 }
 
@@ -33,7 +33,7 @@ const ANSWER: AnswerForm = {
   endMarks: [/"type": *"message_stop"/, DONE_MARK],
   outputFields: ['"text":', '"partial_json":', '"thinking":'],
   usageIn: ({ message, usage }, before) => {
-    // What the first event says of the output is a placeholder.
+    // The output count of the first event is a placeholder.
     if (isObject(message)) return { ...readMessagesUsage(message['usage']), output: undefined };
     return readMessagesUsage(usage, before);
   },
@@ -43,7 +43,7 @@ const ANSWER: AnswerForm = {
 export const anthropicMessages: Dialect<MessagesFacts> = {
   slug: 'anthropic-messages',
   endpoint: 'messages',
-  // Servers with a cache of their own write to it unasked, for its shorter time.
+  // Servers with an automatic cache write to it unasked, for the shorter lifetime.
   mayUse: ['cache_write_5m', 'web_search'],
   uses: USES,
   members: MEMBERS,
@@ -63,7 +63,7 @@ export const anthropicMessages: Dialect<MessagesFacts> = {
     new AnswerMeter(ANSWER, { hidesUsage: false, hidesReasoning: facts.thinks || !facts.isStream, reportsCost }),
 };
 
-/** Versions, betas and what else Anthropic's clients say. */
+/** Forwards versions, betas and the other headers of Anthropic's clients. */
 function headersOf(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
   return { ...ANTHROPIC_VERSION, ...passRequestHeaders(headers, OWN_HEADERS) };
 }
@@ -83,7 +83,7 @@ function readCap({ max_tokens: cap }: JsonObject): number {
   throw invalidField('max_tokens', 'must be a whole number');
 }
 
-/** Thoughts have a part of the output, which must be smaller than the whole. */
+/** The lowest valid cap: the thinking budget is part of the output and must be smaller than `max_tokens`. */
 function leastCap({ thinking }: JsonObject): number | undefined {
   const budget = isObject(thinking) ? thinking['budget_tokens'] : undefined;
   return typeof budget === 'number' ? budget + 1 : undefined;
@@ -93,7 +93,10 @@ function thinksIn({ thinking }: JsonObject): boolean {
   return isObject(thinking) && thinking['type'] !== 'disabled';
 }
 
-/** Counts the tokens of a request: free. Source: https://docs.anthropic.com/en/api/messages-count-tokens, read 2026-11-27. */
+/**
+ * Counts the tokens of a request. Free of charge.
+ * Source: https://docs.anthropic.com/en/api/messages-count-tokens, read 2026-11-27.
+ */
 export const anthropicTokenCount: RelayedRequest = {
   slug: 'anthropic-messages',
   endpoint: 'messages',

@@ -1,10 +1,10 @@
 import { isObject, type JsonObject } from '../../../common/json/read.js';
 import { PRICE_MODES, type PriceMode } from '../../../usage/prices/price.types.js';
 
-/** The members of a request that say how it is to be served. */
+/** The members of a request that choose the service tier. */
 export const BEDROCK_MODE_MEMBERS = ['serviceTier', 'performanceConfig'] as const;
 
-/** `reserved` is capacity that was bought before. Source: the API reference of Converse, read 2026-11-28. */
+/** `reserved` is prepaid capacity. Source: the API reference of Converse, read 2026-11-28. */
 const MODES: ReadonlyMap<unknown, PriceMode> = new Map<string, PriceMode>([
   ['default', 'standard'],
   ['reserved', 'standard'],
@@ -12,7 +12,7 @@ const MODES: ReadonlyMap<unknown, PriceMode> = new Map<string, PriceMode>([
   ['priority', 'priority'],
 ]);
 
-/** As `requestedModes` says it of other dialects. */
+/** The modes in which a call may be served, as `requestedModes` of the other dialects. */
 export function bedrockModes({ serviceTier, performanceConfig }: JsonObject): readonly PriceMode[] {
   const tier = isObject(serviceTier) ? serviceTier['type'] : undefined;
   const mode = tier === undefined || tier === null ? 'standard' : MODES.get(tier);
@@ -21,7 +21,7 @@ export function bedrockModes({ serviceTier, performanceConfig }: JsonObject): re
   return isOptimized(performanceConfig) ? ['fast', ...byTier] : byTier;
 }
 
-/** How an answer was served; undefined where it does not say it. */
+/** The mode in which an answer was served; undefined when it names none. */
 export function servedModeOf({ serviceTier, performanceConfig }: JsonObject): PriceMode | undefined {
   if (isOptimized(performanceConfig)) return 'fast';
   return isObject(serviceTier) ? MODES.get(serviceTier['type']) : undefined;

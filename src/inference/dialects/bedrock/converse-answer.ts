@@ -6,7 +6,10 @@ import type { AnswerForm } from '../answer-meter.js';
 import { remainder } from '../usage-parts.js';
 import { servedModeOf } from './bedrock-modes.js';
 
-/** Whole answers, and events as `{"contentBlockDelta": {…}}`. Source: the API reference of ConverseStream, read 2026-11-28. */
+/**
+ * Reads whole answers, and events as `{"contentBlockDelta": {…}}`. Source: the API reference of ConverseStream, read
+ * 2026-11-28.
+ */
 export const CONVERSE_ANSWER: AnswerForm = {
   outputFields: ['"text":', '"input":'],
   endMarks: [/"messageStop" *:/],
@@ -16,7 +19,7 @@ export const CONVERSE_ANSWER: AnswerForm = {
   modeIn: (message): PriceMode | undefined => servedModeOf(bodyOf(message)),
 };
 
-/** The input leaves out what the caches have. */
+/** Bedrock's input count excludes cached tokens. */
 export function readConverseUsage(usage: unknown): Counts | undefined {
   if (!isObject(usage)) return undefined;
   const input = numberOrUndefined(usage['inputTokens']);
@@ -32,7 +35,7 @@ export function readConverseUsage(usage: unknown): Counts | undefined {
   };
 }
 
-/** The part of the writes that is kept for an hour. */
+/** The tokens that were written to caches of one hour. */
 function longWrites(details: unknown): number | undefined {
   if (!Array.isArray(details)) return undefined;
   const long = details.filter((each) => isObject(each) && each['ttl'] === '1h');
@@ -46,7 +49,7 @@ function factsIn(message: JsonObject, before: AnswerFacts): AnswerFacts {
   return { ...before, finishReason: stringOrUndefined(reason) ?? before.finishReason };
 }
 
-/** The usage of a stream stands in its last event. */
+/** A stream has its usage in the event `metadata`, its last one. */
 function bodyOf(message: JsonObject): JsonObject {
   return isObject(message['metadata']) ? message['metadata'] : message;
 }

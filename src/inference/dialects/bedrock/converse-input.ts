@@ -3,13 +3,13 @@ import type { ModelFacts } from '../../../usage/models/model-facts.js';
 import { FieldPath } from '../field-path.js';
 import { type BoundedInput, inputBound } from '../input-bound.js';
 
-/** More than any model of Bedrock takes for its largest image: Claude's finest has 4,784 tokens, Nova's and Pixtral's fewer. */
+/** More than any Bedrock model takes for its largest image: Claude takes up to 4,784 tokens, Nova and Pixtral fewer. */
 const IMAGE_TOKENS = 10_000;
-/** Content that is elsewhere, or in which a page or a second may be more tokens than it has bytes. */
+/** Content that is stored elsewhere, or in which a page or a second may have more tokens than bytes. */
 const UNSEEN: ReadonlySet<string> = new Set(['s3location', 'document', 'video', 'audio']);
 const CONVERSATION: ReadonlySet<string> = new Set(['messages', 'system']);
 const MORE_FIELDS = 'additionalmodelrequestfields';
-/** Tools that the caller runs. Any other may add input whose size is not known before. */
+/** Tools that the caller runs. Any other may add input of unknown size. */
 const CALLERS_TOOL = /^(?:custom$|function$|bash_|text_editor_|computer_|memory_)/;
 
 export interface ConverseInput extends BoundedInput {
@@ -17,7 +17,7 @@ export interface ConverseInput extends BoundedInput {
   readonly writesCache: boolean;
 }
 
-/** Reads what bounds the input of a Converse request. Source: the API reference of Converse, read 2026-11-28. */
+/** Reads the bound of a Converse request's input. Source: the API reference of Converse, read 2026-11-28. */
 export function readConverseInput(json: Buffer, knownModel: ModelFacts | undefined): ConverseInput {
   const path = new FieldPath();
   let images = 0;
@@ -33,7 +33,7 @@ export function readConverseInput(json: Buffer, knownModel: ModelFacts | undefin
     unbounded ??= unboundedBy(field, path);
     writesCache ||= name === 'cachepoint';
     hasTools ||= name === 'toolconfig';
-    // The prompt and its variables are with the provider.
+    // Variables belong to a prompt that the provider stores.
     if (depth === 1 && name === 'promptvariables' && !field.isNull) kept = 'promptVariables';
     if (!CONVERSATION.has(member)) return;
     isUnseen ||= UNSEEN.has(name);
@@ -44,7 +44,7 @@ export function readConverseInput(json: Buffer, knownModel: ModelFacts | undefin
   return { bound: inputBound(json, facts, IMAGE_TOKENS, knownModel), unbounded, kept, writesCache };
 }
 
-/** Searches, code and more that run at AWS. */
+/** The field that asks for searches, code or other tools that run at AWS. */
 function unboundedBy(field: JsonField, path: FieldPath): string | undefined {
   const { name, member, depth } = field;
   if (member === 'toolconfig') return name === 'systemtool' ? 'toolConfig' : undefined;
@@ -54,10 +54,12 @@ function unboundedBy(field: JsonField, path: FieldPath): string | undefined {
   return isOutside || name === 'mcp_servers' ? 'additionalModelRequestFields' : undefined;
 }
 
-/** Where blocks of content stand: in a message, and in the result of a tool there. */
+/** The depths of content blocks: in a message, and in a tool result of a message. */
 const BLOCK_DEPTHS: readonly number[] = [5, 8];
 
-/** Whether a field is the data of an image: `{"image": {"format": "png", "source": {"bytes": "…"}}}` where content stands. */
+/**
+ * Whether a field is the data of an image in a content block: `{"image": {"format": "png", "source": {"bytes": "…"}}}`.
+ */
 function isOfImage(path: FieldPath, depth: number): boolean {
   const block = depth - 2;
   if (!BLOCK_DEPTHS.includes(block) || path.at(1) !== 'messages' || path.at(3) !== 'content') return false;

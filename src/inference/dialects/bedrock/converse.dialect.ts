@@ -15,7 +15,7 @@ import { readConverseInput } from './converse-input.js';
 import { FramedMeter } from './framed-meter.js';
 
 const CAP: CapPath = ['inferenceConfig', 'maxTokens'];
-/** The model's own names for it, which may be given besides. */
+/** The models' own names of the cap, which a request may give as well. */
 const MORE_CAPS: readonly CapPath[] = [
   'max_tokens',
   'max_completion_tokens',
@@ -25,7 +25,9 @@ const MORE_CAPS: readonly CapPath[] = [
   'maxTokenCount',
 ].map((name) => ['additionalModelRequestFields', name]);
 
-/** The model stands in the path, and so does whether the answer is a stream. Source: the API reference of Converse, read 2026-11-28. */
+/**
+ * The path names the model and whether the answer is a stream. Source: the API reference of Converse, read 2026-11-28.
+ */
 export const bedrockConverse: Dialect = {
   slug: 'bedrock-converse',
   endpoint: 'converse',
@@ -52,7 +54,10 @@ export const bedrockConverse: Dialect = {
     }),
 };
 
-/** Counts the tokens of a request of Converse or InvokeModel: free. Source: the API reference of CountTokens, read 2026-11-28. */
+/**
+ * Counts the tokens of a Converse or InvokeModel request. Free of charge. Source: the API reference of CountTokens,
+ * read 2026-11-28.
+ */
 export const bedrockTokenCount: RelayedRequest = {
   slug: 'bedrock-token-count',
   endpoint: 'converse',
@@ -61,12 +66,12 @@ export const bedrockTokenCount: RelayedRequest = {
   headersOf: bedrockHeaders,
 };
 
-/** What AWS's clients say about a call in headers: guardrails, traces, the latency that they want. */
+/** Forwards the headers of AWS's clients: guardrails, traces, the wanted latency. */
 export function bedrockHeaders(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
   return passRequestHeaders(headers, /^x-amzn-bedrock-/);
 }
 
-/** Behind its ARN, a prompt has its own text, model and cap. */
+/** The ARN of a stored prompt, which has its own text, model and cap. */
 const PROMPT = /^arn:[^/]+:prompt\//;
 
 function estimate({ facts, bytes, knownModel }: InferenceCall): UsageEstimate {

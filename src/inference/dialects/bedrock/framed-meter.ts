@@ -13,7 +13,7 @@ import type { Counts, QuantityUnit } from '../../../usage/units.js';
 
 const NO_BYTES = Buffer.alloc(0);
 
-/** Where an answer that comes whole has its usage, whatever model wrote it. */
+/** The headers with the usage of a non-streamed answer, for all models. */
 const COUNT_HEADERS: readonly (readonly [unit: QuantityUnit, header: string])[] = [
   ['input', 'x-amzn-bedrock-input-token-count'],
   ['output', 'x-amzn-bedrock-output-token-count'],
@@ -21,7 +21,7 @@ const COUNT_HEADERS: readonly (readonly [unit: QuantityUnit, header: string])[] 
   ['cache_write_5m', 'x-amzn-bedrock-cache-write-input-token-count'],
 ];
 
-/** The status that an exception within a stream would have had. Source: the API reference of ConverseStream, read 2026-11-28. */
+/** The HTTP status of each exception within a stream. Source: the API reference of ConverseStream, read 2026-11-28. */
 const STATUSES: ReadonlyMap<string, number> = new Map([
   ['validationException', 400],
   ['throttlingException', 429],
@@ -31,11 +31,11 @@ const STATUSES: ReadonlyMap<string, number> = new Map([
   ['serviceUnavailableException', 503],
 ]);
 
-/** What a frame says, as the data of a server-sent event. */
+/** Converts a frame to the data of a server-sent event. */
 export type EventText = (name: string, payload: Buffer) => string | undefined;
 
 export interface FramedOptions {
-  /** Reads the same events as server-sent ones. */
+  /** Meters the events, converted to server-sent ones. */
   readonly meter: StreamMeter;
   readonly toText: EventText;
   /** Whether the receiver wants server-sent events instead of frames. */
@@ -44,7 +44,7 @@ export interface FramedOptions {
 
 /** Meters an answer of Bedrock: JSON with the usage in its headers, or a binary event stream. */
 export class FramedMeter implements StreamMeter {
-  /** Of a stream. */
+  /** undefined unless the answer is a binary event stream. */
   #frames: FrameSplitter | undefined;
   #ofHead: Counts | undefined;
 
@@ -74,7 +74,7 @@ export class FramedMeter implements StreamMeter {
   get usage(): ReportedUsage {
     const { usage } = this.options.meter;
     if (this.#frames !== undefined || this.#ofHead === undefined) return usage;
-    // What the body says is finer: caches of an hour, say.
+    // The body is more detailed, for example about caches of one hour.
     return {
       ...usage,
       counts: { ...this.#ofHead, ...there(usage.isComputed === true ? {} : usage.counts) },
@@ -102,7 +102,7 @@ export class FramedMeter implements StreamMeter {
     return this.options.meter.failure;
   }
 
-  /** As server-sent events. A stream that cannot be read passes, and is charged as one without usage. */
+  /** Converts a chunk to server-sent events. An unreadable stream is forwarded, and charged as one without usage. */
   #eventsOf(frames: FrameSplitter, chunk: Buffer): Buffer {
     let split: readonly Buffer[];
     try {
@@ -128,7 +128,7 @@ function errorText(type: string, message: string | undefined): string {
   return JSON.stringify({ error: { type, message: message ?? type, status: STATUSES.get(type) ?? 502 } });
 }
 
-/** Line ends stand between the values of a JSON text, never within. */
+/** Line breaks occur only between the values of a JSON text, never within one, so they may become spaces. */
 function lineOf(text: string | undefined): string {
   return text === undefined ? '' : `data: ${text.replaceAll(/[\r\n]/g, ' ')}\n\n`;
 }

@@ -8,10 +8,10 @@ import { readChatUsage } from '../openai-chat/chat-usage.js';
 import { remainder } from '../usage-parts.js';
 import { readConverseUsage } from './converse-answer.js';
 
-/** In the last event of every stream, whatever model wrote it. */
+/** In the last event of every stream, for all models. */
 const METRICS = 'amazon-bedrock-invocationMetrics';
 
-/** The answers of all models, each in its own form. */
+/** The answers of all models, each in its own format. */
 export const INVOKE_ANSWER: AnswerForm = {
   outputFields: [
     '"text":',
@@ -35,7 +35,7 @@ function readInvokeUsage(message: JsonObject, before: Counts | undefined): Count
   const metrics = message[METRICS];
   if (isObject(metrics)) return withMetrics(metrics, before ?? {});
   const { message: begun, usage, metadata } = message;
-  // What the first event of a message says of the output is a placeholder.
+  // The output count of a message's first event is a placeholder.
   if (isObject(begun) && isObject(begun['usage'])) return { ...readMessagesUsage(begun['usage']), output: undefined };
   const ofNova = isObject(metadata) ? metadata['usage'] : usage;
   return (
@@ -47,7 +47,7 @@ function readInvokeUsage(message: JsonObject, before: Counts | undefined): Count
   );
 }
 
-/** What Bedrock itself counts. The input leaves out what the caches have. */
+/** Adds Bedrock's own counts. Its input excludes cached tokens. */
 function withMetrics(metrics: JsonObject, before: Counts): Counts {
   const written = numberOrUndefined(metrics['cacheWriteInputTokenCount']);
   return {
@@ -59,7 +59,7 @@ function withMetrics(metrics: JsonObject, before: Counts): Counts {
   };
 }
 
-/** Titan and Llama. */
+/** Reads the usage of Titan and Llama. */
 function readPlain(message: JsonObject): Counts | undefined {
   const input = numberOrUndefined(message['inputTextTokenCount'] ?? message['prompt_token_count']);
   const output = numberOrUndefined(message['generation_token_count']) ?? ofResults(message['results']);

@@ -17,7 +17,7 @@ import { FramedMeter } from './framed-meter.js';
 import { INVOKE_ANSWER } from './invoke-answer.js';
 import { draws, familyOf } from './model-families.js';
 
-/** Content that is elsewhere, or that may be more tokens than it has bytes. */
+/** Content that is stored elsewhere, or that may have more tokens than bytes. */
 const UNSEEN: ReadonlySet<string> = new Set([
   's3location',
   'document',
@@ -30,7 +30,7 @@ const UNSEEN: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The body has the form of its model, which stands in the path, and so does whether the answer is a stream.
+ * The body has the format of its model. The path names the model and whether the answer is a stream.
  * Source: the API reference of InvokeModel, read 2026-11-28.
  */
 export const bedrockInvoke: Dialect = {
@@ -67,7 +67,7 @@ function readFacts(members: JsonObject, body: Buffer): InferenceFacts {
   };
 }
 
-/** What the model wrote, within the event `chunk`. */
+/** The model's own JSON, base64-encoded within the event `chunk`. */
 function chunkOf(payload: Buffer): string | undefined {
   const event = parseForeignJson(payload);
   const bytes = isObject(event) ? stringOrUndefined(event['bytes']) : undefined;

@@ -1,19 +1,19 @@
-// The requests of InvokeModel have the form of their model. Source: https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters.html
-// and the pages behind it, read 2026-11-28.
+// Requests of InvokeModel have the format of their model. Source:
+// https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters.html and the pages behind it, read 2026-11-28.
 import type { CapPath } from '../nested-caps.js';
 
-/** What is known of the requests of some models. */
+/** The request format of a family of models. */
 export interface ModelFamily {
-  /** Where its output cap stands; none: it writes no tokens. */
+  /** The places of the output cap; empty for models that write no tokens. */
   readonly caps: readonly CapPath[];
-  /** What of its input is in the form of Anthropic's messages. */
+  /** Whether its input has the format of Anthropic's messages. */
   readonly isMessages?: true;
 }
 
 const MAX_TOKENS: ModelFamily = { caps: [['max_tokens'], ['max_completion_tokens']] };
 const NO_OUTPUT: ModelFamily = { caps: [] };
 
-/** By the beginning of the model's id, behind a region or the path of an ARN. */
+/** Families by the start of the model's id, after a region or the path of an ARN. */
 const FAMILIES: readonly (readonly [start: string, family: ModelFamily])[] = [
   ['anthropic.claude-v2', { caps: [['max_tokens'], ['max_tokens_to_sample']] }],
   ['anthropic.claude-instant', { caps: [['max_tokens'], ['max_tokens_to_sample']] }],
@@ -46,12 +46,12 @@ const FAMILIES: readonly (readonly [start: string, family: ModelFamily])[] = [
   ['writer.', MAX_TOKENS],
 ];
 
-/** Images and videos are sold by the piece, which is not counted. */
+/** Models of images and videos, which are sold by the piece. The gateway does not count pieces. */
 const DRAWS = /^(?:amazon\.(?:nova-canvas|nova-reel|titan-image)|stability\.|luma\.|twelvelabs\.)/;
-/** `us.`, `global.`, or everything of an ARN before its last slash. */
+/** The prefix of an id: `us.`, `global.`, or an ARN up to its last slash. */
 const IN_FRONT = /^(?:arn:.*\/)?(?:(?:us|us-gov|eu|apac|au|jp|ca|sa|me|af|global)\.)?/;
 
-/** undefined: its requests have a form that is not known. */
+/** undefined when the request format of the model is unknown. */
 export function familyOf(model: string): ModelFamily | undefined {
   const id = idOf(model);
   return FAMILIES.find(([start]) => id.startsWith(start))?.[1];

@@ -7,9 +7,9 @@ import { remainder } from '../usage-parts.js';
 
 /** Source: https://ai.google.dev/api/generate-content#UsageMetadata, read 2026-11-28. */
 export const GEMINI_ANSWER: AnswerForm = {
-  // `name` is that of a function that the model calls.
+  // `name` is the name of a function that the model calls.
   outputFields: ['"text":', '"data":', '"name":', '"code":'],
-  // A prompt that is refused has no candidates.
+  // A refused prompt yields a `blockReason` and no candidates.
   endMarks: [/"(?:finishReason|blockReason)" *:/],
   usageFields: ['"usageMetadata"'],
   endField: '"finishReason":',
@@ -19,7 +19,9 @@ export const GEMINI_ANSWER: AnswerForm = {
     geminiMode(tier) ?? (isObject(usage) ? geminiMode(usage['serviceTier']) : undefined),
 };
 
-/** Each event has the figures so far. What the model thought is apart, and what tools added to the prompt too. */
+/**
+ * Each event has cumulative counts. Thinking tokens, and those that tools add to the prompt, are reported separately.
+ */
 export function readGeminiUsage(usage: unknown): Counts | undefined {
   if (!isObject(usage)) return undefined;
   const prompt = numberOrUndefined(usage['promptTokenCount']);
@@ -42,7 +44,7 @@ export function readGeminiUsage(usage: unknown): Counts | undefined {
   };
 }
 
-/** The modes in which it serves, by its own names. */
+/** The price mode of a tier by Google's name; undefined for an unknown one. */
 export function geminiMode(tier: unknown): PriceMode | undefined {
   switch (typeof tier === 'string' ? tier.toLowerCase() : undefined) {
     case 'standard':

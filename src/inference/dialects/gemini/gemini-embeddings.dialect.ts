@@ -7,11 +7,11 @@ import { readModel } from '../read-facts.js';
 import { GEMINI_ANSWER } from './gemini-answer.js';
 import { toGeminiErrorEvent } from './gemini-refusal.js';
 
-/** In each of many requests. */
+/** The depth of a field of one request in the list `requests`. */
 const DEPTH_IN_LIST = 3;
 const OPTIONS = { hidesUsage: false, hidesReasoning: false };
 
-/** The model stands in the path, and in the body too. Source: https://ai.google.dev/api/embeddings, read 2026-11-28. */
+/** The model is in the path and in the body. Source: https://ai.google.dev/api/embeddings, read 2026-11-28. */
 export const geminiEmbeddings: Dialect = {
   slug: 'gemini-embeddings',
   suffix: ':embedContent',
@@ -34,10 +34,10 @@ export const geminiEmbeddings: Dialect = {
 
 export const geminiManyEmbeddings: Dialect = { ...geminiEmbeddings, suffix: ':batchEmbedContents' };
 
-/** Data that may be more tokens than it has bytes. */
+/** Data that may have more tokens than bytes. */
 const UNSEEN: ReadonlySet<string> = new Set(['inlinedata', 'inline_data', 'filedata', 'file_data']);
 
-/** Another model there than in the path could be one that the caller may not use. */
+/** Replaces the models in the body, since one that differs from the path may be forbidden to the caller. */
 function withModel(body: Buffer, model: string): Buffer {
   const parts: Buffer[] = [];
   let copied = 0;

@@ -3,28 +3,28 @@ import type { ModelFacts } from '../../../usage/models/model-facts.js';
 import { FieldPath } from '../field-path.js';
 import { type BoundedInput, inputBound } from '../input-bound.js';
 
-/** More than any of its models takes for an image: those of Gemini 3 take 2,240 at their finest. */
+/** More than any Gemini model takes for an image: Gemini 3 takes 2,240 at its finest. */
 const IMAGE_TOKENS = 10_000;
-/** Fields may be written in either case. All are compared in lower case. */
+/** Google reads fields in camel and snake case. All are compared in lower case. */
 const CONVERSATION: ReadonlySet<string> = new Set(['contents', 'systeminstruction', 'system_instruction']);
 const INLINE: ReadonlySet<string | undefined> = new Set(['inlinedata', 'inline_data']);
-/** Content that the provider keeps or fetches itself. */
+/** Content that the provider stores or fetches. */
 const ELSEWHERE: ReadonlySet<string> = new Set(['filedata', 'file_data']);
 const KEPT: ReadonlySet<string> = new Set(['cachedcontent', 'cached_content']);
 const MIME: ReadonlySet<string> = new Set(['mimetype', 'mime_type']);
-/** Tools that the caller runs. Any other may add input whose size is not known before. */
+/** Tools that the caller runs. Any other may add input of unknown size. */
 const CALLERS_TOOLS: ReadonlySet<string> = new Set([
   'functiondeclarations',
   'function_declarations',
   'computeruse',
   'computer_use',
 ]);
-/** In a list of tools in the body. */
+/** The depth of a tool's fields in the body. */
 const DEPTH_OF_TOOL = 3;
-/** Of a part of a content in the conversation. */
+/** The depth of the fields of a part: `contents[].parts[].inlineData`. */
 const DEPTH_OF_PART = 5;
 
-/** Reads what bounds the input of a request. Source: https://ai.google.dev/api/generate-content, read 2026-11-28. */
+/** Reads the bound of a request's input. Source: https://ai.google.dev/api/generate-content, read 2026-11-28. */
 export function readGeminiInput(json: Buffer, knownModel: ModelFacts | undefined): BoundedInput {
   const path = new FieldPath();
   let images = 0;
@@ -44,7 +44,7 @@ export function readGeminiInput(json: Buffer, knownModel: ModelFacts | undefined
     if (!CONVERSATION.has(member)) return;
     isUnseen ||= ELSEWHERE.has(name) && !field.isNull;
     if (INLINE.has(name)) images += 1;
-    // A page or a second of anything else may be more tokens than it has bytes.
+    // A page or a second of any other type may have more tokens than bytes.
     isUnseen ||= MIME.has(name) && field.text?.startsWith('image/') !== true;
     if (isData(field, path)) imageBytes += field.bytes;
   });

@@ -13,7 +13,7 @@ const STATUSES: Readonly<Record<number, string>> = {
 };
 
 /**
- * An error of the gateway in the form of Google's APIs, with the gateway's own code as the reason.
+ * An error of the gateway in the format of Google's APIs, with the gateway's own code as the reason.
  * Source: https://google.aip.dev/193, read 2026-11-28.
  */
 export function toGeminiError(error: GatewayError): object {

@@ -10,7 +10,7 @@ import { GEMINI_ANSWER, geminiMode } from './gemini-answer.js';
 import { readGeminiInput } from './gemini-input.js';
 import { toGeminiErrorEvent } from './gemini-refusal.js';
 
-/** Google reads both cases. */
+/** Google reads camel and snake case. */
 const CONFIGS = ['generationConfig', 'generation_config'] as const;
 const CAPS: readonly CapPath[] = CONFIGS.flatMap((config) => [
   [config, 'maxOutputTokens'] as const,
@@ -26,7 +26,10 @@ export interface GeminiFacts extends InferenceFacts {
   readonly candidates: number;
 }
 
-/** The model stands in the path, and so does whether the answer is a stream. Source: https://ai.google.dev/api/generate-content, read 2026-11-28. */
+/**
+ * The path names the model and whether the answer is a stream. Source: https://ai.google.dev/api/generate-content, read
+ * 2026-11-28.
+ */
 export const gemini: Dialect<GeminiFacts> = {
   slug: 'gemini',
   endpoint: 'generate_content',
@@ -43,13 +46,13 @@ export const gemini: Dialect<GeminiFacts> = {
   estimate,
   withOutputCap: (call, cap) => withCapAt(call, CAPS, cap),
   bodyOf: ({ bytes }) => bytes,
-  // Without it, the chunks come as one list.
+  // Without `alt=sse`, the chunks arrive as one JSON list.
   queryOf: (isStream) => (isStream ? { alt: 'sse' } : undefined),
   toErrorEvent: toGeminiErrorEvent,
   newMeter: ({ hidesReasoning }) => new AnswerMeter(GEMINI_ANSWER, { hidesUsage: false, hidesReasoning }),
 };
 
-/** Counts the tokens of a request: free. */
+/** Counts the tokens of a request. Free of charge. */
 export const geminiTokenCount: RelayedRequest = {
   slug: 'gemini-token-count',
   endpoint: 'generate_content',

@@ -9,7 +9,7 @@ const FACTS = { images: 0, imageBytes: 0, hasTools: false, isUnseen: false } as 
 const OPTIONS = { hidesUsage: false, hidesReasoning: false };
 
 /**
- * Embeddings of texts at Vertex, whose requests have no other input than texts.
+ * Text embeddings of Vertex. Requests have texts as their only input.
  * Source: https://cloud.google.com/vertex-ai/generative-ai/docs/embeddings/get-text-embeddings, read 2026-11-28.
  */
 export const vertexEmbeddings: Dialect = {
@@ -26,7 +26,7 @@ export const vertexEmbeddings: Dialect = {
 
 const ANSWER: AnswerForm = { outputFields: [], endMarks: [], usageIn };
 
-/** Each text has its own figure. */
+/** Sums the token counts of all texts; undefined when one is missing. */
 function usageIn({ predictions }: JsonObject): { readonly input: number } | undefined {
   if (!Array.isArray(predictions)) return undefined;
   const figures = predictions.map(tokensOf).filter((figure) => figure !== undefined);

@@ -3,7 +3,7 @@ import { DONE_MARK } from '../end-marks.js';
 import { readChatUsage, usageMemberOf } from './chat-usage.js';
 
 export const CHAT_ANSWER: AnswerForm = {
-  // `text` and `thinking` are parts of a list, as Mistral sends it.
+  // Mistral sends a list of parts, whose text is in `text`.
   outputFields: [
     '"content":',
     '"reasoning_content":',

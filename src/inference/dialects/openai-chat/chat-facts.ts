@@ -4,7 +4,7 @@ import { readStreamOptions, type StreamForm } from '../openai-stream-usage.js';
 import { readCap, readCount } from '../output-bound.js';
 import { readModel, readSwitch } from '../read-facts.js';
 
-/** The last is llama.cpp's own, which counts before the others there. */
+/** `n_predict` is llama.cpp's own name. There it takes precedence over the others. */
 const CAPS = ['max_tokens', 'max_completion_tokens', 'n_predict'] as const;
 export const CHAT_MEMBERS: ReadonlySet<string> = new Set(['model', 'stream', 'stream_options', 'n', ...CAPS]);
 
@@ -12,7 +12,7 @@ export const CHAT_MEMBERS: ReadonlySet<string> = new Set(['model', 'stream', 'st
 const MAX_CHOICES = 128;
 
 export interface ChatFacts extends InferenceFacts, StreamForm {
-  /** Tokens that each choice may have; undefined: the request has no cap. */
+  /** The most tokens of each choice; undefined without a cap. */
   readonly outputCap: number | undefined;
   readonly choices: number;
 }

@@ -9,7 +9,7 @@ import { outputBound, withCap } from '../output-bound.js';
 import { CHAT_ANSWER } from './chat-answer.js';
 import { CHAT_MEMBERS, type ChatFacts, readChatFacts } from './chat-facts.js';
 
-/** Searches of OpenAI, xAI and OpenRouter add input, and other models, as at OpenRouter, have other prices. */
+/** Searches of OpenAI, xAI and OpenRouter add input. Fallback models, as at OpenRouter, have other prices. */
 const BOUND_MEMBERS: BoundMembers = {
   unbounded: new Set(['web_search_options', 'search_parameters', 'plugins', 'models']),
   unseen: new Set(),

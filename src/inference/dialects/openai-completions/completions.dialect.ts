@@ -12,7 +12,7 @@ import { outputBound, readCap, readCount, withCap } from '../output-bound.js';
 import { readModel, readSwitch } from '../read-facts.js';
 import { countPrompts } from './count-prompts.js';
 
-/** The second is llama.cpp's own, which counts before the other there. */
+/** `n_predict` is llama.cpp's own name. There it takes precedence over the other. */
 const CAPS = ['max_tokens', 'n_predict'] as const;
 /** OpenAI's own maximum. */
 const MAX_CHOICES = 128;
@@ -22,7 +22,7 @@ const ANSWER = { ...CHAT_ANSWER, outputFields: ['"text":'], endMarks: [DONE_MARK
 
 export interface CompletionsFacts extends InferenceFacts, StreamForm {
   readonly outputCap: number | undefined;
-  /** That the model writes for each prompt, those included that the caller does not get. */
+  /** Completions that the model writes per prompt, including those that `best_of` discards. */
   readonly choices: number;
 }
 

@@ -3,7 +3,10 @@ import { foldField } from '../../../common/json/field-names.js';
 
 const SPACE = 0x20;
 
-/** The prompts of a request: of a list of texts, or of lists of tokens, each is one; a list of tokens is one alone. */
+/**
+ * Counts the prompts of a request. In a list of texts or of token lists, each item is a prompt. A list of tokens is one
+ * prompt.
+ */
 export function countPrompts(json: Buffer): number {
   let isPrompt = false;
   let isList = false;

@@ -3,7 +3,7 @@ import type { Counts } from '../../../usage/units.js';
 import { detailsOf, remainder } from '../usage-parts.js';
 
 /**
- * The usage of a response; undefined where it has none.
+ * The usage of a response; undefined when it reports none.
  * Source: https://platform.openai.com/docs/api-reference/responses/object, read 2026-11-27.
  */
 export function readResponsesUsage({ usage, tool_usage: ofTools }: JsonObject): Counts | undefined {

@@ -12,14 +12,14 @@ import { readModel, readSwitch } from '../read-facts.js';
 import { readResponsesUsage } from './responses-usage.js';
 
 export interface ResponsesFacts extends InferenceFacts {
-  /** Tokens, with those of thoughts; undefined: the request has no cap. */
+  /** In tokens, reasoning included; undefined without a cap. */
   readonly outputCap: number | undefined;
-  /** The answer comes later, to another request. */
+  /** Whether the client fetches the answer later, by another request. */
   readonly isInBackground: boolean;
 }
 
 const BOUND_MEMBERS: BoundMembers = {
-  // Summaries that the provider writes by itself.
+  // The provider writes summaries on its own.
   unbounded: new Set(['context_management']),
   unseen: new Set(['previous_response_id', 'conversation', 'prompt']),
 };
@@ -31,7 +31,7 @@ const USES: readonly ObjectReference[] = [
   { kind: 'response', name: 'previous_response_id' },
   { kind: 'conversation', name: 'conversation' },
   { kind: 'container', name: 'container' },
-  // Of a shell, and of an earlier call in the input, whose container the provider uses again.
+  // The container of a shell, or of an earlier call in the input, which the provider uses again.
   { kind: 'container', name: 'container_id' },
 ];
 
@@ -65,7 +65,7 @@ export const openaiResponses: Dialect<ResponsesFacts> = {
     new AnswerMeter(ANSWER, { hidesUsage: false, hidesReasoning, reportsCost, onId }),
 };
 
-/** Makes a conversation shorter. Its answer has no cap. */
+/** Compacts a conversation. Its output cannot be capped. */
 export const openaiCompaction: Dialect<ResponsesFacts> = {
   ...openaiResponses,
   suffix: '/compact',
@@ -78,7 +78,7 @@ export const openaiCompaction: Dialect<ResponsesFacts> = {
   },
 };
 
-/** Counts the tokens of a request: free. */
+/** Counts the tokens of a request. Free of charge. */
 export const openaiTokenCount: RelayedRequest = {
   slug: 'openai-responses',
   endpoint: 'responses',
@@ -106,10 +106,13 @@ function estimate({ facts, bytes, knownModel, savedTokens }: InferenceCall<Respo
 
 const TOO_LONG = 'context_length_exceeded';
 
-/** Codex looks for this event alone. The SDKs refuse one about another response than has begun, or about one that has not. */
+/**
+ * Codex looks for `response.failed` alone. The SDKs refuse that event for a response that has not begun, or for another
+ * id than the one that has.
+ */
 function toFailedEvent(error: GatewayError, requestId = '', answerId?: string): string {
   const { message, provider } = error;
-  // Codex then makes the conversation shorter.
+  // With this code, Codex compacts the conversation.
   const code = provider?.code === TOO_LONG ? TOO_LONG : error.code;
   const head = { id: answerId ?? `resp_${requestId}`, object: 'response', output: [], usage: null };
   const begun = answerId === undefined ? toEvent('created', { ...head, status: 'in_progress', error: null }) : '';
