@@ -6,7 +6,7 @@ import type { LeftOut } from './request-parts.js';
 const ONE = ['items', 'not', 'additionalProperties'] as const;
 const LISTS = ['anyOf', 'oneOf', 'allOf', 'prefixItems'] as const;
 const NAMED = ['properties', '$defs', 'definitions'] as const;
-/** What Anthropic and Bedrock refuse in the schema of an answer. */
+/** Keywords that Anthropic and Bedrock refuse in the schema of an answer. */
 const NOT_ENFORCED: ReadonlySet<string> = new Set([
   'minimum',
   'maximum',
@@ -25,10 +25,10 @@ const FORMATS: ReadonlySet<unknown> = new Set(
 );
 
 /**
- * The schema of an answer as Anthropic takes it: limits that it does not enforce stand in the description, and objects that
- * name their properties have no others.
+ * Adapts the schema of an answer to Anthropic: limits that it does not enforce move to the description, and objects
+ * that name their properties allow no others by default.
  * Source: https://platform.claude.com/docs/en/build-with-claude/structured-outputs, read 2026-11-29.
- * @param field of the request that has it
+ * @param field the request's field that holds the schema
  */
 export function enforceableSchema(schema: unknown, leftOut: LeftOut, field: string): unknown {
   if (!isObject(schema)) return schema;
@@ -47,7 +47,7 @@ export function enforceableSchema(schema: unknown, leftOut: LeftOut, field: stri
   };
 }
 
-/** Whether OpenAI enforces it: then every object names all of its properties, and demands them. */
+/** Whether OpenAI can enforce the schema: every object must require all of its properties and allow no others. */
 export function isEnforcedByOpenai(schema: unknown): boolean {
   if (!isObject(schema)) return true;
   const { type, properties, required, additionalProperties } = schema;
@@ -73,7 +73,7 @@ function withLimits(description: unknown, limits: readonly (readonly [string, un
   return typeof description === 'string' && description !== '' ? `${textOfValue(description)} (${said})` : said;
 }
 
-/** The schema with others for the schemas within it. */
+/** Applies `map` to the schemas directly within a schema. */
 function mapSchemas(schema: JsonObject, map: (each: unknown) => unknown): JsonObject {
   const made: Record<string, unknown> = { ...schema };
   for (const name of ONE) if (isObject(schema[name])) made[name] = map(schema[name]);

@@ -1,18 +1,19 @@
 import { isObject, type JsonObject, stringOrUndefined } from '../../common/json/read.js';
 
-/** Of letters that every API takes in the id of a call. */
+/** Separates an id from its signature, in letters that every API accepts in the id of a call. */
 const MARK = '__signed__';
-/** Of a signature. */
+/** The longest signature. */
 const MAX_CHARACTERS = 64 * 1024;
 const GEMINI = /(?:^|\/)gemini-/i;
-/** Those that refuse a conversation without signatures. */
+/** Models that refuse a conversation without signatures. */
 const DEMANDING = /(?:^|\/)gemini-(?:[3-9]|[1-9]\d)(?:\D|$)/i;
-/** Google's word for a call that another model has made. */
+/** Google's placeholder for the signature of another model's call. */
 const OF_ANOTHER = 'skip_thought_signature_validator';
 
 /**
- * The id of a call, and in it the signature that Gemini demands back with the call: messages and responses have no other place for
- * it. Source: https://ai.google.dev/gemini-api/docs/thought-signatures and …/openai, read 2026-11-28.
+ * Adds the signature of a call to its id. Gemini requires it back with the call, and messages and responses have no
+ * other place for it.
+ * Source: https://ai.google.dev/gemini-api/docs/thought-signatures and …/openai, read 2026-11-28.
  */
 export function signedId(id: string, { extra_content: extra }: JsonObject): string {
   const ofGoogle = isObject(extra) && isObject(extra['google']) ? extra['google'] : {};
@@ -21,7 +22,10 @@ export function signedId(id: string, { extra_content: extra }: JsonObject): stri
   return `${id}${MARK}${Buffer.from(signature).toString('base64url')}`;
 }
 
-/** The signature of a call: beside it, where its client keeps that, or in its id. */
+/**
+ * The signature of a call, from `extra_content` if the client kept it, or from its id. The first call of a message may
+ * get a placeholder.
+ */
 export function thoughtSignatureOf(
   id: string,
   { extra_content: extra }: JsonObject,
@@ -34,14 +38,14 @@ export function thoughtSignatureOf(
   return given ?? (isFirst && DEMANDING.test(model) ? OF_ANOTHER : undefined);
 }
 
-/** The id as its provider knows it. */
+/** The provider's id of a call, without the signature. */
 export function plainId(id: string): string {
   return parts(id).plain;
 }
 
 /**
- * What a call of an assistant's message has besides, for Gemini: its signature.
- * @param isFirst of the message: of calls in parallel, Gemini signs the first
+ * The additional member of an assistant's call for Gemini: its signature.
+ * @param isFirst whether it is the first call of the message: of parallel calls, Gemini signs the first
  */
 export function signatureOf(id: string, model: string, isFirst: boolean): JsonObject {
   const thought_signature = thoughtSignatureOf(id, {}, model, isFirst);

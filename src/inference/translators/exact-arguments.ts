@@ -5,8 +5,8 @@ import { isObject, type JsonObject, parseForeignJson, withoutByteOrderMark } fro
 const PASSED_ON: ReadonlySet<string> = new Set(['input', 'args', 'arguments', 'input_schema', 'parameters', 'schema']);
 
 /**
- * A request, an answer or an event that is translated, as `parseForeignJson` returns it, but with every digit of the numbers in
- * the arguments of tools and in schemas. Only `stringifyLongNumbers` and `textOfValue` write such values.
+ * Parses a request, an answer or an event like `parseForeignJson`, but keeps every digit of the numbers in arguments of
+ * tools and in schemas. Only `stringifyLongNumbers` and `textOfValue` write such values.
  */
 export function parseForTranslation(source: Buffer | string): unknown {
   const value = parseForeignJson(source);
@@ -14,7 +14,7 @@ export function parseForTranslation(source: Buffer | string): unknown {
   return withDoublesOutside(exactly(source), PASSED_ON);
 }
 
-/** The arguments of a call with every digit of their numbers; undefined: the text is not a JSON object. */
+/** Parses the arguments of a call with every digit of their numbers; undefined unless the text is a JSON object. */
 export function argumentsIn(text: string): JsonObject | undefined {
   const value = parseForeignJson(text);
   if (!isObject(value)) return undefined;

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { isObject } from '../../common/json/read.js';
 
-/** The longest name of a tool, or id of a call, that OpenAI and Converse take. */
+/** The longest name of a tool, or id of a call, that OpenAI and Converse accept. */
 const MAX_NAME = 64;
 const HASH_CHARACTERS = 8;
 const NOT_IN_NAME = /[^a-zA-Z0-9_-]/g;
 
-/** A name or an id as every provider takes it: the same for the same name, and another for another. */
+/** Fits a name or an id to all providers. Equal names stay equal, and different names stay different. */
 export function fittedName(name: string): string {
   const fitted = name.replaceAll(NOT_IN_NAME, '_');
   if (fitted === name && name.length <= MAX_NAME) return name;
@@ -14,7 +14,7 @@ export function fittedName(name: string): string {
   return `${fitted.slice(0, MAX_NAME - HASH_CHARACTERS - 1)}_${hash}`;
 }
 
-/** What the caller calls its tools, by their fitted names. Those that fit are not in it. */
+/** The caller's names of its tools, by their fitted names. Unchanged names are absent. */
 export type OwnNames = ReadonlyMap<string, string>;
 
 export function ownNamesOf(tools: unknown): OwnNames {

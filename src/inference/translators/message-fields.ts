@@ -1,13 +1,13 @@
 import { isObject, type JsonObject } from '../../common/json/read.js';
 import type { LeftOut } from './request-parts.js';
 
-/** Of every block of a message. */
+/** The fields of every block of a message. */
 const OF_BLOCK = ['type', 'cache_control'] as const;
 const SOURCE: ReadonlySet<string> = new Set(['type', 'media_type', 'data', 'url', 'content', 'file_id']);
 const MESSAGE: ReadonlySet<string> = new Set(['role', 'content']);
 const TOOL_CHOICE: ReadonlySet<string> = new Set(['type', 'name', 'disable_parallel_tool_use']);
 const FORMAT: ReadonlySet<string> = new Set(['type', 'schema', 'name']);
-/** By the type of a block, what is read of it. Blocks of other types are left out whole, or refused. */
+/** The fields that are read, by the type of a block. Blocks of other types are left out or refused. */
 const BLOCKS: ReadonlyMap<unknown, ReadonlySet<string>> = new Map(
   Object.entries({
     text: ['text', 'citations'],
@@ -20,7 +20,10 @@ const BLOCKS: ReadonlyMap<unknown, ReadonlySet<string>> = new Map(
   }).map(([type, fields]) => [type, new Set([...OF_BLOCK, ...fields])]),
 );
 
-/** Notes the fields of a request of messages that no translator knows: beside its blocks, and within them by `noteBlockFields`. */
+/**
+ * Notes the fields of a message request that no translator knows, outside of its blocks. `noteBlockFields` notes those
+ * within.
+ */
 export function noteMessageFields(request: JsonObject, leftOut: LeftOut): void {
   const { messages, tool_choice: choice, output_config: config, output_format: former } = request;
   for (const message of Array.isArray(messages) ? messages : []) leftOut.addOthers(message, MESSAGE, 'messages.');
@@ -29,13 +32,13 @@ export function noteMessageFields(request: JsonObject, leftOut: LeftOut): void {
   leftOut.addOthers(former, FORMAT, 'output_format.');
 }
 
-/** @param place of the block: `messages.content.` */
+/** @param place the path of the block: `messages.content.` */
 export function noteBlockFields(block: JsonObject, place: string, leftOut: LeftOut): void {
   const { type, source, caller } = block;
   const known = BLOCKS.get(type);
   if (known === undefined) return;
   leftOut.addOthers(block, known, place);
   leftOut.addOthers(source, SOURCE, `${place}source.`);
-  // By default, the model itself calls a tool.
+  // `direct` is the default: the model itself calls the tool.
   if (isObject(caller) && caller['type'] !== 'direct') leftOut.add(`${place}caller`);
 }

@@ -2,21 +2,21 @@ import type { JsonObject } from '../../common/json/read.js';
 import { argumentsIn } from './exact-arguments.js';
 import { type LeftOut, textAt, untranslatable } from './request-parts.js';
 
-/** What Anthropic allows in the id of a call. */
+/** Characters that Anthropic refuses in the id of a call. */
 const NOT_IN_ID = /[^a-zA-Z0-9_-]/g;
 const DATA_URL = 'data:';
-/** Of its head: a media type, and parameters such as a charset. */
+/** The longest head of a data URL: a media type, and parameters such as a charset. */
 const MAX_HEAD = 256;
 const BASE64_HEAD = /^([^;,]+)(?:;[^;,]+){0,8};base64$/i;
-/** What clients write for it, and no provider of messages takes. */
+/** An invalid media type that clients send for JPEG, and that no provider of messages accepts. */
 const NO_JPEG = /^image\/jpg$/;
-/** Between texts that become one. */
+/** Separates texts that are joined to one. */
 const GAP = '\n\n';
 
 interface Turn {
   readonly role: 'user' | 'assistant';
   readonly content: JsonObject[];
-  /** How many results of tools it begins with. */
+  /** The number of tool results at its start. */
   results: number;
 }
 
@@ -25,10 +25,10 @@ export class MessageTurns {
   readonly #instructions: JsonObject[] = [];
   readonly #turns: Turn[] = [];
 
-  /** @param ids of calls: `kept`, or as Anthropic allows them */
+  /** @param ids whether the ids of calls are kept, or fitted to the characters that Anthropic allows */
   constructor(private readonly ids: 'kept' | 'fitted') {}
 
-  /** Instructions after an answer become a message of the user: there is one place for them, at the beginning. */
+  /** Instructions after an answer become a user message, since messages take them only at the beginning. */
   instruct(blocks: readonly JsonObject[]): void {
     if (this.#turns.some(({ role }) => role === 'assistant')) this.say('user', blocks);
     else this.#instructions.push(...blocks.filter(hasWords));
@@ -43,7 +43,7 @@ export class MessageTurns {
     this.#turnOf('assistant').content.push({ type: 'tool_use', id: this.#idOf(id), name, input });
   }
 
-  /** Results come first in their turn: they have to follow the calls. */
+  /** Results come first in their turn, since they must follow the calls. */
   answer(id: string, said: readonly JsonObject[] | string, mark: JsonObject = {}): void {
     const turn = this.#turnOf('user');
     const blocks = typeof said === 'string' ? said : said.filter(hasWords);
@@ -53,8 +53,8 @@ export class MessageTurns {
   }
 
   /**
-   * Instructions alone are the message of a user: there has to be one.
-   * @param caches whether the provider is asked to keep the conversation so far for the next call, where no block asks for it
+   * The members of a request. Instructions alone become a user message, since one is required.
+   * @param caches whether to ask the provider to cache the conversation so far, unless a block asks for it
    */
   members(caches: boolean): JsonObject {
     if (this.#turns.length === 0) this.say('user', this.#instructions.splice(0));
@@ -92,7 +92,7 @@ export class MessageTurns {
   }
 }
 
-/** Texts without a word are refused by the API, and say nothing. */
+/** The API refuses texts of white space only. */
 function hasWords({ text }: JsonObject): boolean {
   return typeof text !== 'string' || text.trim() !== '';
 }
@@ -103,7 +103,7 @@ function hasMark({ cache_control: mark }: JsonObject): boolean {
 
 const CACHE = { cache_control: { type: 'ephemeral' } } as const;
 
-/** An address of an image, which may hold its data. */
+/** An image block from a URL or a data URL. */
 export function imageBlock(url: unknown, path: string): JsonObject {
   const text = textAt(url, path);
   const { media_type, data } = dataIn(text);
@@ -111,19 +111,19 @@ export function imageBlock(url: unknown, path: string): JsonObject {
   return { type: 'image', source };
 }
 
-/** The media type and the data of an address that holds them as base64. */
+/** The media type and the data of a base64 data URL; empty for other URLs. */
 export function dataIn(url: string): { readonly media_type?: string; readonly data?: string } {
   const end = url.startsWith(DATA_URL) ? url.slice(0, MAX_HEAD).indexOf(',') : -1;
   const type = end < 0 ? undefined : BASE64_HEAD.exec(url.slice(DATA_URL.length, end))?.[1]?.toLowerCase();
   return type === undefined ? {} : { media_type: NO_JPEG.test(type) ? 'image/jpeg' : type, data: url.slice(end + 1) };
 }
 
-/** How finely an image is read, the provider decides. */
+/** Notes an image's `detail`, which has no equivalent: the provider decides. */
 export function noteDetail(detail: unknown, field: string, leftOut: LeftOut): void {
   if (typeof detail === 'string' && detail !== 'auto') leftOut.add(field);
 }
 
-/** A file in the body: PDF data, or text. */
+/** A document block from an inline file: a PDF or plain text. Throws for other types. */
 export function documentBlock(data: unknown, filename: unknown, path: string, provider: string): JsonObject {
   const { media_type, data: base64 } = dataIn(textAt(data, path));
   const title = typeof filename === 'string' && filename !== '' ? { title: filename } : {};
@@ -138,13 +138,13 @@ export function documentBlock(data: unknown, filename: unknown, path: string, pr
   return { type: 'document', source: { type: 'base64', media_type, data: base64 }, ...title };
 }
 
-/** The arguments of a call in the history. What is not an object was cut off, and goes on as a text. */
+/** The arguments of an earlier call. Text that is not a JSON object was cut off, and is kept as text. */
 export function inputOf(given: string): JsonObject {
   if (given.trim() === '') return {};
   return argumentsIn(given) ?? { arguments: given };
 }
 
-/** The beginning of an answer, which the model goes on with: the API refuses one that ends in a space. */
+/** Trims the given beginning of an answer, since the API refuses one that ends in white space. */
 function withoutSpaceAtEnd(block: JsonObject): JsonObject {
   const { text } = block;
   return typeof text === 'string' ? { ...block, text: text.trimEnd() } : block;
@@ -159,17 +159,17 @@ function plainIfText(content: readonly JsonObject[]): unknown {
 /** Newer models of Anthropic take a temperature or `top_p`, not both. */
 const TAKES_ONE = /claude-[a-z]+-(?:4-[1-9](?!\d)|[5-9])/;
 
-/** Its temperature ends at 1, that of OpenAI at 2. */
+/** Anthropic's temperature has a maximum of 1, OpenAI's one of 2. */
 export function samplingOf({ temperature, top_p }: JsonObject, model: string, leftOut: LeftOut): JsonObject {
   const isTooHigh = typeof temperature === 'number' && temperature > 1;
   if (isTooHigh) leftOut.add('temperature');
   const isOneTooMany = (temperature ?? null) !== null && (top_p ?? null) !== null && TAKES_ONE.test(model);
-  // One is the default.
+  // 1 is the default of `top_p`.
   if (isOneTooMany && top_p !== 1) leftOut.add('top_p');
   return { temperature: isTooHigh ? 1 : temperature, top_p: isOneTooMany ? undefined : top_p };
 }
 
-/** The `metadata` of a message request, from the user that a request of OpenAI's API names. */
+/** The `metadata` of a message request, from the user in a request of OpenAI's API. */
 export function metadataOf({ safety_identifier: identifier, user }: JsonObject): JsonObject | undefined {
   const user_id = identifier ?? user;
   return typeof user_id === 'string' ? { user_id } : undefined;

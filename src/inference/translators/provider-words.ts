@@ -5,31 +5,31 @@ import type { UpstreamAnswer } from '../../upstream/upstream.types.js';
 
 const MAX_MESSAGE = 2_000;
 const MAX_NAME = 100;
-/** What came with it is none: another provider may do better. */
+/** The provider's status. Its answer is unusable all the same, so another provider may be tried. */
 const SUCCESS = { status: 200 } as const;
 
-/** What a provider says about a failure, in whatever form. */
+/** A provider's description of a failure, in any format. */
 export interface ProviderWords {
   readonly message: string | undefined;
   readonly type: string | undefined;
   readonly code: string | undefined;
 }
 
-/** Errors in all forms that are known, as other calls read them; a text where it is the whole answer. */
+/** Cuts the texts of a provider's error, which are read as for other calls. */
 function providerWords({ message, type, code }: ProviderErrorText): ProviderWords {
   return { message: cut(message, MAX_MESSAGE), type: cut(type, MAX_NAME), code: cut(code, MAX_NAME) };
 }
 
-/** What is about the length of the input, which clients can shorten by themselves. */
+/** Matches errors about the length of the input, which clients can shorten themselves. */
 const TOO_LONG =
   /context_length|context length|context window|prompt is too long|maximum context|too many tokens|input is too long/i;
 
-/** @param status Bedrock's rate limit speaks of too many tokens too */
+/** @param status 429 is excluded: Bedrock's rate limit also mentions too many tokens */
 export function isAboutLength(status: number, { message, type, code }: ProviderWords): boolean {
   return status !== 429 && [message, type, code].some((text) => text !== undefined && TOO_LONG.test(text));
 }
 
-/** Codex shortens the conversation when it gets this code. */
+/** Codex compacts the conversation when it receives this code. */
 export const LENGTH_CODE = 'context_length_exceeded';
 /** Claude Code looks for these words. */
 const LENGTH_WORDS = 'prompt is too long';
@@ -45,7 +45,7 @@ const STATUSES: readonly (readonly [RegExp, number])[] = [
   [/invalid_request|invalid_prompt|context_length|content_filter|not_found|too_large/, 400],
 ];
 
-/** The documented error for an error that came with the status of a success, or in a stream. */
+/** Creates the gateway's error for a provider's error that arrived with a status of success, or in a stream. */
 export function errorInstead(message: JsonObject, provider: string): GatewayError {
   const words = providerWords(readErrorValue(message));
   const error = isObject(message['error']) ? message['error'] : message;
@@ -69,7 +69,7 @@ export function invalidAnswer(reason: string): GatewayError {
   return new GatewayError('provider_invalid_response', { reason, provider: SUCCESS });
 }
 
-/** For a stream without its end. */
+/** The error for a stream without its end. */
 export function brokenOff(): GatewayError {
   return new GatewayError('provider_failed', {
     message: 'The stream of the provider ended before its answer was complete.',
@@ -82,7 +82,7 @@ export function wordsIn(answer: UpstreamAnswer): ProviderWords {
   return providerWords(readProviderError(answer));
 }
 
-/** Google's servers put an error into a list. */
+/** Unwraps a list of one item, since Google's servers put an error into a list. */
 export function withoutList(message: unknown): unknown {
   return Array.isArray(message) && message.length === 1 ? message[0] : message;
 }
@@ -93,7 +93,7 @@ function cut(text: string | undefined, length: number): string | undefined {
 
 /** The status that an error in a stream or in a successful answer would have had. */
 function statusOfWords({ type, code }: ProviderWords, error: JsonObject): number {
-  // Google's status is a word beside a code that is a number.
+  // Google sends `status` as a word, and the number as `code`.
   const numbers = [error['status'], error['status_code'], code].map((value) => Number(value ?? NaN));
   const given = numbers.find((value) => Number.isInteger(value) && value >= 400 && value <= 599);
   if (given !== undefined) return given;

@@ -6,7 +6,7 @@ import { inWordsOfLength, isAboutLength, LENGTH_CODE, type ProviderWords, wordsI
 
 const JSON_TYPE = { 'content-type': 'application/json' } as const;
 
-/** A provider's error, with its status and words, in the form of the caller's dialect. */
+/** Translates a provider's error to the caller's dialect, and keeps its status and message. */
 export function translatedRefusal(answer: UpstreamAnswer, dialect: DialectSlug): UpstreamAnswer {
   const { status, headers } = answer;
   const words = wordsIn(answer);

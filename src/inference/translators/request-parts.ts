@@ -7,7 +7,7 @@ const NOT_IN_HEADER = /[^\w.[\]-]/g;
 /** Stands for the names that exceed the limit. */
 const OTHERS = 'others';
 
-/** Blocks of an earlier answer about what its provider has done itself. */
+/** Blocks of an earlier answer that record the provider's own work. */
 export const DONE_BY_PROVIDER: ReadonlySet<string> = new Set([
   'server_tool_use',
   'web_search_tool_result',
@@ -33,7 +33,7 @@ export class LeftOut {
     this.#fields.add(this.#fields.size < MAX_LEFT_OUT || this.#fields.has(named) ? named : OTHERS);
   }
 
-  /** Adds the fields of an object that are not known and say something. */
+  /** Adds the unknown fields of an object, unless they are undefined, null or an empty list. */
   addOthers(object: unknown, known: ReadonlySet<string>, prefix = ''): void {
     if (!isObject(object)) return;
     for (const [name, value] of Object.entries(object))
@@ -45,24 +45,24 @@ export class LeftOut {
   }
 }
 
-/** Clients send what an answer has back whole, with lists that have been empty. */
+/** Clients send an answer back whole, with its empty lists, which mean nothing. */
 function saysNothing(value: unknown): boolean {
   return value === null || value === undefined || (Array.isArray(value) && value.length === 0);
 }
 
-/** Of a document, whether its answer is to have some; of a text in an earlier answer, those that it has. */
+/** Notes citations that are lost: those requested for a document, and those of a text in an earlier answer. */
 export function noteCitations(citations: unknown, leftOut: LeftOut): void {
   const isAsked = isObject(citations) && citations['enabled'] === true;
   if (isAsked || (Array.isArray(citations) && citations.length > 0)) leftOut.add('messages.content.citations');
 }
 
-/** The error for a part of a request that has no equivalent, and without which the request would mean something else. */
+/** The error for a part of a request that has no equivalent, and whose loss would change the meaning of the request. */
 export function untranslatable(param: string, what: string, provider: string): GatewayError {
   const message = `${param}: ${what} cannot be translated for ${provider}, which does not speak this API`;
   return new GatewayError('unsupported_parameter', { message, details: [{ param, message }] });
 }
 
-/** The input of a tool: Anthropic and Bedrock want its type to be said, OpenAI does not. */
+/** The input schema of a tool. Anthropic and Bedrock require its type, OpenAI does not. */
 export function inputSchema(parameters: unknown): JsonObject {
   return isObject(parameters) ? { type: 'object', ...parameters } : { type: 'object', properties: {} };
 }
@@ -82,12 +82,12 @@ export function textAt(value: unknown, path: string): string {
   return value;
 }
 
-/** The members that are there, as they are. */
+/** Drops members that are undefined or null. */
 export function present(members: Readonly<Record<string, unknown>>): JsonObject {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined && value !== null));
 }
 
-/** For a message: what the caller calls a part of its request. */
+/** The caller's name of a type, cut for an error message. */
 export function wordOf(type: unknown): string {
   return typeof type === 'string' ? type.slice(0, MAX_NAME) : 'another form';
 }

@@ -2,12 +2,12 @@ import { GatewayError } from '../../common/errors/gateway.error.js';
 import type { JsonObject } from '../../common/json/read.js';
 import type { STREAM_END, StreamTranslation, Translator } from './translator.types.js';
 
-/** Of messages, which demand one. */
+/** The output cap of messages, which is mandatory there. */
 const CAP = 'max_tokens';
 
 /**
- * A translator through messages, which have a place for everything that the last dialect has.
- * @param caps the members of a request that hold its output cap: without one, the last dialect gets none either
+ * Chains two translators through messages, which can express everything that the last dialect can.
+ * @param caps the members of a request that hold its output cap. Without one, the last dialect gets none either.
  */
 export function throughMessages(
   name: string,
@@ -40,7 +40,7 @@ export function throughMessages(
   };
 }
 
-/** The second translates what the first makes. */
+/** Chains two translations: the second translates the events of the first. */
 export class TwoStreams implements StreamTranslation {
   constructor(
     private readonly first: StreamTranslation,
@@ -57,7 +57,10 @@ export class TwoStreams implements StreamTranslation {
   }
 }
 
-/** Places within the conversation of a message say nothing to the caller: its own may be others. */
+/**
+ * Runs `work`, and names the caller's field in its `unsupported_parameter`. Places within the translated conversation
+ * mean nothing to the caller.
+ */
 export function inCallersWords<Result>(nameOf: (field: string) => string, work: () => Result): Result {
   try {
     return work();

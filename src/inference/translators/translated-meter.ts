@@ -9,18 +9,18 @@ import { invalidAnswer, withoutList } from './provider-words.js';
 import { STREAM_END, type StreamTranslation, type Translation } from './translator.types.js';
 
 const NO_BYTES = Buffer.alloc(0);
-/** One event may hold an image, as base64. */
+/** An event may hold an image in base64. */
 const MAX_EVENT_BYTES = 8 * 1024 * 1024;
 const DONE = '[DONE]';
 
-/** How the events of the caller's dialect are written. */
+/** The format of stream events in the caller's dialect. */
 export interface EventForm {
   readonly toText: (event: JsonObject) => string;
-  /** Behind the last event of a complete answer. */
+  /** Written after the last event of a complete answer. */
   readonly endMark: string;
 }
 
-/** Meters an answer as its provider sends it, and passes it on in the dialect of the caller. */
+/** Meters the provider's answer, and translates it to the caller's dialect. */
 export class TranslatedMeter implements StreamMeter {
   readonly #events = new EventSplitter(MAX_EVENT_BYTES);
   readonly #whole: Buffer[] = [];
@@ -34,7 +34,7 @@ export class TranslatedMeter implements StreamMeter {
     private readonly form: EventForm,
   ) {}
 
-  /** The answer comes as a stream of events. Otherwise it comes whole. */
+  /** Called when the answer is a stream of events. Otherwise the answer is one JSON object. */
   beginStream(): void {
     this.#stream ??= this.translation.newStream();
   }
@@ -74,7 +74,7 @@ export class TranslatedMeter implements StreamMeter {
     return this.#error;
   }
 
-  /** Of a response, as its caller has got it. */
+  /** The id of a response, as the caller received it. */
   get answerId(): string | undefined {
     return this.#answerId;
   }
@@ -99,7 +99,7 @@ export class TranslatedMeter implements StreamMeter {
     return this.meter.failure;
   }
 
-  /** Of a whole answer. Its error waits for those who read the answer: the call has succeeded, and is paid. */
+  /** Translates a whole answer. Its error is kept for later, since the call succeeded and is charged. */
   #wholeAnswer(rest: Buffer): Buffer {
     try {
       const answer = withoutList(parseForTranslation(Buffer.concat([...this.#whole, rest])));
@@ -112,7 +112,9 @@ export class TranslatedMeter implements StreamMeter {
     }
   }
 
-  /** What `work` adds, as far as it gets. Its error ends the stream with the next bytes, or at once where there are none. */
+  /**
+   * The text of the events that `work` adds. Its error ends the stream with the next bytes, or at once without events.
+   */
   #written(work: (events: JsonObject[]) => void): Buffer {
     if (this.#error !== undefined) throw this.#broken(this.#error);
     const events: JsonObject[] = [];
@@ -127,7 +129,7 @@ export class TranslatedMeter implements StreamMeter {
     return events.length === 0 ? NO_BYTES : Buffer.from(events.map((event) => this.form.toText(event)).join(''));
   }
 
-  /** What came is charged, as that of a stream that its provider breaks off. */
+  /** The received part is charged, as for a stream that its provider breaks off. */
   #broken(cause: GatewayError): UpstreamFailure {
     return new UpstreamFailure('incomplete', 'the stream cannot be translated', { cause });
   }

@@ -10,7 +10,7 @@ import { responsesToMessages } from './responses-to-messages/responses-to-messag
 import type { EventForm } from './translated-meter.js';
 import type { Translator } from './translator.types.js';
 
-/** Blocks of Converse are those of messages under other names. */
+/** Converse has the blocks of messages, under other names. */
 const chatToConverse = throughMessages('chat-to-converse', chatToMessages, messagesToConverse, [
   'max_tokens',
   'max_completion_tokens',
@@ -19,7 +19,7 @@ const responsesToConverse = throughMessages('responses-to-converse', responsesTo
   'max_output_tokens',
 ]);
 
-/** By the dialect of the caller; the first whose target the provider speaks is taken. */
+/** Translators by the caller's dialect. The first one whose target the provider speaks is used. */
 const TRANSLATORS: Readonly<Partial<Record<DialectSlug, readonly Translator[]>>> = {
   'anthropic-messages': [messagesToChat, messagesToConverse],
   'openai-chat': [chatToMessages, chatToConverse, chatToGemini],
@@ -27,14 +27,14 @@ const TRANSLATORS: Readonly<Partial<Record<DialectSlug, readonly Translator[]>>>
 };
 
 /**
- * The translator for a model whose provider does not speak the dialect of the caller; undefined: there is none.
- * @param speaks whether the provider speaks it
+ * The translator for a provider that does not speak the caller's dialect; undefined when there is none.
+ * @param speaks whether the provider speaks a dialect
  */
 export function translatorFor(dialect: DialectSlug, speaks: (dialect: DialectSlug) => boolean): Translator | undefined {
   return TRANSLATORS[dialect]?.find(({ to }) => speaks(to));
 }
 
-/** How a dialect writes the events of a stream. */
+/** The format of a dialect's stream events. */
 export function eventFormOf(dialect: DialectSlug): EventForm {
   return dialect === 'openai-chat' ? CHUNKS : NAMED_EVENTS;
 }

@@ -12,15 +12,15 @@ const FINISH_REASONS: ReadonlyMap<unknown, string> = new Map([
     (reason) => [reason, 'content_filter'] as const,
   ),
 ]);
-/** The model has failed to write a call of a tool. */
+/** Finish reasons of a model that failed to write a tool call. */
 const FAILED = /^(?:MALFORMED_FUNCTION_CALL|UNEXPECTED_TOOL_CALL|TOO_MANY_TOOL_CALLS)$/;
 
-/** What of the request its answer depends on. */
+/** The facts of the request that its answer depends on. */
 export interface AskedGemini extends AskedChat {
   readonly ownNames: OwnNames;
 }
 
-/** What an answer, or a part of it, says. */
+/** The content of an answer, or of a part of it. */
 export interface Said {
   readonly text: string;
   readonly thought: string;
@@ -28,8 +28,9 @@ export interface Said {
 }
 
 /**
- * An answer of Gemini as one of a chat. Sources: https://ai.google.dev/api/generate-content and
- * https://platform.openai.com/docs/api-reference/chat/object, read 2026-11-29.
+ * Translates an answer of Gemini to one of a chat.
+ * Sources: https://ai.google.dev/api/generate-content and https://platform.openai.com/docs/api-reference/chat/object,
+ * read 2026-11-29.
  */
 export function toChatAnswer(answer: JsonObject, asked: AskedGemini): JsonObject {
   const { said, reason } = readGemini(answer, 0, asked);
@@ -58,9 +59,9 @@ export function headOf(
 }
 
 /**
- * What an answer or an event says, and why it has ended.
- * @param callCount how many calls have come before
- * @throws GatewayError for an error, and for an answer that is none
+ * Reads the content and the finish reason of an answer or an event.
+ * @param callCount the number of earlier calls in the answer
+ * @throws GatewayError for an error, and for an invalid answer
  */
 export function readGemini(
   answer: JsonObject,
@@ -105,7 +106,7 @@ export function finishReasonOf(reason: string, hasCalls: boolean): string {
   return FINISH_REASONS.get(reason) ?? (hasCalls ? 'tool_calls' : 'stop');
 }
 
-/** What the model thinks stands beside its candidates, and cached input is a part of the prompt. */
+/** Gemini counts thinking tokens beside the candidates, and cached input within the prompt. */
 export function toChatUsage(given: unknown): JsonObject {
   const usage = isObject(given) ? given : {};
   const figure = (name: string): number => numberOrUndefined(usage[name]) ?? 0;

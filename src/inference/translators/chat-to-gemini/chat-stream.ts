@@ -7,7 +7,7 @@ import { type AskedGemini, finishReasonOf, headOf, readGemini, toChatUsage } fro
 /** The most calls of tools in one answer. */
 const MAX_CALLS = 1_024;
 
-/** The events of Gemini, each with a part of the answer, as the chunks of a chat. Calls of tools come whole. */
+/** Translates Gemini's events, each with a part of the answer, to the chunks of a chat. Tool calls arrive whole. */
 export class ChatStream implements StreamTranslation {
   #head: JsonObject | undefined;
   #callCount = 0;
@@ -25,12 +25,12 @@ export class ChatStream implements StreamTranslation {
     for (const call of said.calls) chunks.push(this.#chunk({ tool_calls: [{ index: this.#callCount++, ...call }] }));
     if (this.#callCount > MAX_CALLS) throw invalidAnswer('too many tool calls');
     this.#reason ??= reason;
-    // The figures are cumulative.
+    // Counts are cumulative.
     if (isObject(event['usageMetadata'])) this.#usage = event['usageMetadata'];
     return chunks;
   }
 
-  /** There is no end mark: the usage comes with the last event. */
+  /** Gemini sends no end mark. The usage arrives with the last event. */
   end(): readonly JsonObject[] {
     if (this.#reason === undefined) throw brokenOff();
     const last = this.#chunk({}, finishReasonOf(this.#reason, this.#callCount > 0));

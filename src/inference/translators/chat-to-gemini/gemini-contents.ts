@@ -5,7 +5,7 @@ import { fittedName } from '../fitted-names.js';
 import { dataIn, inputOf } from '../message-turns.js';
 import { type LeftOut, listAt, objectAt, textAt, untranslatable, wordOf } from '../request-parts.js';
 
-/** Of an earlier answer, as its servers and clients call them. */
+/** The fields of reasoning in an earlier answer, by the names of servers and clients. */
 const THOUGHTS = ['reasoning_content', 'reasoning', 'reasoning_details', 'thinking_blocks'] as const;
 const OF_MESSAGE: ReadonlySet<string> = new Set([
   ...THOUGHTS,
@@ -30,15 +30,15 @@ const SOUNDS: ReadonlyMap<unknown, string> = new Map([
 interface Content {
   readonly role: 'user' | 'model';
   readonly parts: JsonObject[];
-  /** How many results of tools it begins with. */
+  /** The number of tool results at its start. */
   results: number;
 }
 
-/** The messages of a chat, as the contents of Gemini: turns that alternate, with instructions in a place of their own. */
+/** Translates the messages of a chat to Gemini's contents: alternating turns, and separate instructions. */
 export class GeminiContents {
   readonly #instructions: JsonObject[] = [];
   readonly #contents: Content[] = [];
-  /** By the ids of the calls, which Gemini does not have. */
+  /** The names of called functions by the ids of the calls, since Gemini has no such ids. */
   readonly #names = new Map<string, string>();
 
   constructor(
@@ -50,7 +50,7 @@ export class GeminiContents {
   members(messages: unknown): JsonObject {
     for (const [index, message] of listAt(messages, 'messages').entries())
       this.#message(objectAt(message, `messages.${index}`), `messages.${index}`);
-    // Instructions alone are the message of a user: there has to be one.
+    // Instructions alone become a user message, since Gemini requires one.
     if (this.#contents.length === 0) this.#say('user', this.#instructions.splice(0));
     return {
       ...(this.#instructions.length === 0 ? {} : { systemInstruction: { parts: this.#instructions } }),
@@ -77,7 +77,7 @@ export class GeminiContents {
     }
   }
 
-  /** After an answer, they become words of the user: there is one place for them, at the beginning. */
+  /** After an answer, instructions become user text, since Gemini takes them only at the beginning. */
   #instruct(parts: readonly JsonObject[]): void {
     if (this.#contents.some(({ role }) => role === 'model')) this.#say('user', parts);
     else this.#instructions.push(...parts);
@@ -111,7 +111,7 @@ export class GeminiContents {
     };
   }
 
-  /** Results come first in their turn: they have to follow the calls. */
+  /** Results come first in their turn, since they must follow the calls. */
   #result({ tool_call_id: id, content }: JsonObject, path: string): void {
     const name = this.#names.get(textAt(id, `${path}.tool_call_id`));
     if (name === undefined) throw invalidField(`${path}.tool_call_id`, 'must be the id of an earlier call');

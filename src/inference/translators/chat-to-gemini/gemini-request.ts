@@ -49,8 +49,9 @@ export interface GeminiRequest {
 }
 
 /**
- * A request of OpenAI's Chat Completions API as one of Gemini's, whose model is not in the body. Sources:
- * https://platform.openai.com/docs/api-reference/chat/create and https://ai.google.dev/api/generate-content, read 2026-11-29.
+ * Translates a request of OpenAI's Chat Completions API to Gemini's. The body has no model.
+ * Sources: https://platform.openai.com/docs/api-reference/chat/create and https://ai.google.dev/api/generate-content,
+ * read 2026-11-29.
  */
 export function toGeminiRequest(request: JsonObject, { provider, pricedModel }: TranslationTarget): GeminiRequest {
   for (const name of NEEDED) if ((request[name] ?? null) !== null) throw untranslatable(name, name, provider);

@@ -3,12 +3,12 @@ import { isObject, type JsonObject, numberOrUndefined, stringOrUndefined } from 
 import { isErrorAlone } from '../../failed-answers.js';
 import { errorInstead, invalidAnswer } from '../provider-words.js';
 
-/** What of the request its answer depends on. */
+/** The facts of the request that its answer depends on. */
 export interface AskedChat {
   readonly provider: string;
   readonly answerId: string;
   readonly now: number;
-  /** Whether the caller has asked for the usage of its stream. */
+  /** Whether the caller requested the usage of its stream. */
   readonly asksForUsage: boolean;
 }
 
@@ -23,8 +23,9 @@ const FINISH_REASONS: ReadonlyMap<unknown, string> = new Map([
 ]);
 
 /**
- * A message as an answer of a chat. Sources: https://docs.anthropic.com/en/api/messages and
- * https://platform.openai.com/docs/api-reference/chat/object, read 2026-11-28.
+ * Translates a message to an answer of a chat.
+ * Sources: https://docs.anthropic.com/en/api/messages and https://platform.openai.com/docs/api-reference/chat/object,
+ * read 2026-11-28.
  */
 export function toChatAnswer(message: JsonObject, asked: AskedChat): JsonObject {
   if (isErrorAlone(message)) throw errorInstead(message, asked.provider);
@@ -65,12 +66,15 @@ export function chatChunk(
   return { ...head, choices: [{ index: 0, delta, logprobs: null, finish_reason }], ...usage };
 }
 
-/** A caller that reads `tool_calls` would wait for some: those of the provider's own tools are not in a chat. */
+/**
+ * `tool_use` without calls becomes `stop`: calls of the provider's own tools are not in a chat, and the caller would
+ * wait for them.
+ */
 export function finishReasonOf(reason: unknown, hasCalls: boolean): string {
   return reason === 'tool_use' && !hasCalls ? 'stop' : (FINISH_REASONS.get(reason) ?? 'stop');
 }
 
-/** OpenAI's prompt has all that is read from a cache or written to it. */
+/** OpenAI's prompt count includes tokens that are read from a cache or written to it. */
 export function toChatUsage(usage: JsonObject): JsonObject {
   const figure = (name: string): number => numberOrUndefined(usage[name]) ?? 0;
   const cached = figure('cache_read_input_tokens');

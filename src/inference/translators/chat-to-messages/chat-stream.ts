@@ -11,15 +11,15 @@ const MAX_CALLS = 1_024;
 /** A call of a tool whose block is open. */
 interface OpenCall {
   readonly index: number;
-  /** Its input, where no piece of it follows: some servers send it whole. */
+  /** Its input for servers that send it whole, without further pieces. */
   readonly whole: string;
   hasArguments: boolean;
 }
 
-/** The events of a message as the chunks of a chat. */
+/** Translates the events of a message to the chunks of a chat. */
 export class ChatStream implements StreamTranslation {
   #head: JsonObject | undefined;
-  /** By the index of its block. */
+  /** Open calls by the index of their block. */
   readonly #calls = new Map<unknown, OpenCall>();
   #callCount = 0;
   #reason: unknown;
@@ -64,7 +64,7 @@ export class ChatStream implements StreamTranslation {
     return [this.#chunk({ role: 'assistant', content: '', refusal: null })];
   }
 
-  /** The figures are cumulative, and each may be null or absent. */
+  /** Counts are cumulative, and each may be null or absent. */
   #noteUsage(usage: unknown): void {
     if (!isObject(usage)) return;
     const known = Object.entries(usage).filter(([, value]) => value !== null);

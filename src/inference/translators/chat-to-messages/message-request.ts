@@ -42,9 +42,9 @@ const TRANSLATED: ReadonlySet<string> = new Set([
 ]);
 /** Fields whose loss would change the meaning of the request: it is refused instead. */
 const NEEDED = ['functions', 'audio', 'web_search_options'] as const;
-/** What the API demands, of a model that is not known. */
+/** The API requires `max_tokens`. This is its value for a model with an unknown maximum. */
 const USUAL_CAP = 32_000;
-/** Of an earlier answer, as its servers and clients call them. */
+/** The fields of reasoning in an earlier answer, by the names of servers and clients. */
 const THOUGHTS = ['reasoning_content', 'reasoning', 'reasoning_details', 'thinking_blocks'] as const;
 
 const OF_MESSAGE: ReadonlySet<string> = new Set([
@@ -77,8 +77,9 @@ export interface MessageRequest {
 }
 
 /**
- * A request of OpenAI's Chat Completions API as one of Anthropic's Messages API. Sources:
- * https://platform.openai.com/docs/api-reference/chat/create and https://docs.anthropic.com/en/api/messages, read 2026-11-28.
+ * Translates a request of OpenAI's Chat Completions API to Anthropic's Messages API.
+ * Sources: https://platform.openai.com/docs/api-reference/chat/create and https://docs.anthropic.com/en/api/messages,
+ * read 2026-11-28.
  */
 export function toMessageRequest(
   request: JsonObject,
@@ -119,7 +120,7 @@ function noteDefaults(request: JsonObject, leftOut: LeftOut): void {
   for (const name of ['presence_penalty', 'frequency_penalty']) if (request[name]) leftOut.add(name);
 }
 
-/** The provider refuses a sequence that has nothing but spaces. */
+/** Drops stop sequences of white space only, which the provider refuses. */
 function stopsOf({ stop }: JsonObject, leftOut: LeftOut): unknown {
   const given: unknown = typeof stop === 'string' ? [stop] : stop;
   if (!Array.isArray(given)) return given;
@@ -175,7 +176,7 @@ function formatOf({ response_format: format }: JsonObject, leftOut: LeftOut): Js
   return {};
 }
 
-/** The messages of a chat, as turns of a conversation. */
+/** Translates the messages of a chat to turns of a conversation. */
 class ChatInput {
   constructor(
     private readonly turns: MessageTurns,
@@ -214,7 +215,7 @@ class ChatInput {
     this.turns.instruct(blocks);
   }
 
-  /** Clients that know Anthropic mark what is to be cached in a part, or in its message. */
+  /** Clients that know Anthropic set `cache_control` on a part, or on its message. */
   #content({ content, cache_control }: JsonObject, path: string): readonly JsonObject[] {
     const blocks = this.#blocks(content, `${path}.content`);
     const last = blocks.at(-1);

@@ -15,21 +15,21 @@ import {
 } from '../request-parts.js';
 import type { TranslationTarget } from '../translator.types.js';
 
-/** Of an assistant's turn, what only the provider that wrote it can read. */
+/** Blocks of an assistant's turn that only the provider which wrote them can read. */
 const OWN_OF_PROVIDER: ReadonlySet<string> = new Set(['thinking', 'redacted_thinking', ...DONE_BY_PROVIDER]);
 /** Servers that know this field may refuse an assistant's message without it. */
 const DEMANDED = 'reasoning_content';
 const REST_FOLLOWS = 'The images and files of this result follow in the next message.';
-/** Between the blocks of a text that becomes one string. */
+/** Separates blocks of text that are joined to one string. */
 const GAP = '\n\n';
 
-/** The messages that a turn of the user becomes. */
+/** The chat messages of a user's turn. */
 interface UserTurn {
   readonly results: readonly JsonObject[];
   readonly rest: readonly JsonObject[];
 }
 
-/** The conversation of a message request, as the messages of a chat. */
+/** Translates the conversation of a message request to the messages of a chat. */
 export class ChatMessages {
   private readonly provider: string;
   private readonly reasoningField: TranslationTarget['reasoningField'];
@@ -48,7 +48,8 @@ export class ChatMessages {
     const instructions = system === undefined || system === null ? [] : [this.#textOf(system, 'system')];
     const translated: JsonObject[] = [];
     let hasAnswers = false;
-    // Behind the calls: the results of one answer may stand in several messages, and nothing may come between them.
+    // The position after the latest calls. Results of one answer may be in several messages, and must follow each
+    // other.
     let results = 0;
     for (const [index, message] of listAt(messages, 'messages').entries()) {
       const path = `messages.${index}`;
@@ -63,17 +64,17 @@ export class ChatMessages {
         translated.push(...this.#ofAssistant(content, `${path}.content`));
         results = translated.length;
       } else if (role !== 'system') throw untranslatable(`${path}.role`, `the role ${wordOf(role)}`, this.provider);
-      // Many models take instructions at the beginning alone.
+      // Many models accept instructions only at the beginning.
       else if (hasAnswers) translated.push({ role: 'user', content: this.#textOf(content, `${path}.content`) });
       else instructions.push(this.#textOf(content, `${path}.content`));
     }
-    // A chat has no answer whose beginning is given: the model may begin again.
+    // A chat cannot continue a given beginning of the answer: the model may start again.
     if (translated.at(-1)?.['role'] === 'assistant') this.leftOut.add('messages.prefill');
     const told = instructions.filter((text) => text !== '');
     return told.length === 0 ? translated : [{ role: 'system', content: told.join(GAP) }, ...translated];
   }
 
-  /** The results of tools have messages of their own, which come first: they follow the calls. */
+  /** Tool results become messages of their own. They come first, since they must follow the calls. */
   #ofUser(content: unknown, path: string): UserTurn {
     if (typeof content === 'string') return { results: [], rest: [{ role: 'user', content }] };
     const results: JsonObject[] = [];
@@ -97,7 +98,7 @@ export class ChatMessages {
     const images = parts.filter(({ type }) => type !== 'text');
     const texts = parts.flatMap(({ text }) => (typeof text === 'string' ? [text] : []));
     const text = texts.length === 0 && images.length > 0 ? REST_FOLLOWS : texts.join('\n');
-    // A chat has no other sign for it.
+    // A chat cannot mark a result as an error in another way.
     return { text: isError === true && !/^error/i.test(text) ? `Error: ${text}` : text, images };
   }
 
@@ -135,7 +136,7 @@ export class ChatMessages {
     return [calls.length === 0 ? said : { ...said, tool_calls: calls }];
   }
 
-  /** An earlier thought, or a space for one that is not known: DeepSeek and Kimi take nothing that is empty. */
+  /** Earlier reasoning, or a space when it is unknown: DeepSeek and Kimi refuse an empty text. */
   #thought(text: string): JsonObject {
     const { reasoningField: field } = this;
     if (field === undefined || (text === '' && field !== DEMANDED)) return {};
@@ -215,7 +216,7 @@ function callOf(id: string, name: string, input: unknown): JsonObject {
   return { id, type: 'function', function: { name: fittedName(name), arguments: stringifyLongNumbers(input) } };
 }
 
-/** Servers with text models alone take no list of parts. */
+/** Servers of text-only models refuse a list of parts. */
 function plainIfText(parts: readonly JsonObject[]): unknown {
   const texts = parts.flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : []));
   return texts.length === parts.length ? texts.join(GAP) : parts;

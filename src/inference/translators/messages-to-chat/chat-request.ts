@@ -33,8 +33,9 @@ export interface ChatRequest {
 }
 
 /**
- * A request of Anthropic's Messages API as one of OpenAI's Chat Completions API. Sources: https://docs.anthropic.com/en/api/messages
- * and https://platform.openai.com/docs/api-reference/chat/create, read 2026-11-28.
+ * Translates a request of Anthropic's Messages API to OpenAI's Chat Completions API.
+ * Sources: https://docs.anthropic.com/en/api/messages and https://platform.openai.com/docs/api-reference/chat/create,
+ * read 2026-11-28.
  */
 export function toChatRequest(request: JsonObject, target: TranslationTarget): ChatRequest {
   const { provider, refusesMaxTokens } = target;
@@ -44,7 +45,7 @@ export function toChatRequest(request: JsonObject, target: TranslationTarget): C
   noteMessageFields(request, leftOut);
   if (request['service_tier'] === 'standard_only') leftOut.add('service_tier');
   const { thinking } = request;
-  // Not every model that thinks takes the same switch, and those that do not think refuse it.
+  // Reasoning models differ in the switch that they accept, and other models refuse it.
   if (isObject(thinking) && thinking['type'] !== 'disabled') leftOut.add('thinking');
   const tools = toolsOf(request, leftOut, provider);
   const body = {
@@ -115,7 +116,7 @@ const CHOICES: ReadonlyMap<unknown, string> = new Map([
 /** `output_format` is the former name of `output_config.format`. */
 function outputConfigOf({ output_config: config, output_format: former }: JsonObject, leftOut: LeftOut): JsonObject {
   const { format = former, ...others } = isObject(config) ? config : {};
-  // Claude Code names an effort for every model, and models that do not reason refuse it.
+  // Claude Code sends an effort for every model, and models without reasoning refuse it.
   leftOut.addOthers(others, NONE, 'output_config.');
   return isObject(format) ? { response_format: responseFormatOf(format, leftOut) } : {};
 }
@@ -123,7 +124,7 @@ function outputConfigOf({ output_config: config, output_format: former }: JsonOb
 function responseFormatOf({ type, schema, name = 'answer' }: JsonObject, leftOut: LeftOut): JsonObject {
   if (type !== 'json_schema') return { type };
   if (isEnforcedByOpenai(schema)) return { type, json_schema: { name, schema, strict: true } };
-  // As a strict one it would be refused. The model reads it, and mostly keeps to it.
+  // OpenAI would refuse the schema as strict. The model reads it, and mostly follows it.
   leftOut.add('output_config.format.schema');
   return { type, json_schema: { name, schema } };
 }

@@ -6,11 +6,11 @@ import type { OwnNames } from '../fitted-names.js';
 import { isErrorAlone } from '../../failed-answers.js';
 import { errorInstead, invalidAnswer } from '../provider-words.js';
 
-/** What of the request its answer depends on. */
+/** The facts of the request that its answer depends on. */
 export interface AskedMessage {
   readonly provider: string;
   readonly answerId: string;
-  /** Whether the caller takes what the model thinks. */
+  /** Whether the caller receives the model's reasoning. */
   readonly thinks: boolean;
   readonly stopSequences: readonly unknown[];
   readonly ownNames: OwnNames;
@@ -26,8 +26,9 @@ const STOP_REASONS: ReadonlyMap<unknown, string> = new Map([
 ]);
 
 /**
- * An answer of a chat as a message. Sources: https://platform.openai.com/docs/api-reference/chat/object and
- * https://docs.anthropic.com/en/api/messages, read 2026-11-28.
+ * Translates an answer of a chat to a message.
+ * Sources: https://platform.openai.com/docs/api-reference/chat/object and https://docs.anthropic.com/en/api/messages,
+ * read 2026-11-28.
  */
 export function toMessage(answer: JsonObject, asked: AskedMessage): JsonObject {
   if (isErrorAlone(answer)) throw errorInstead(answer, asked.provider);
@@ -56,14 +57,17 @@ export function toMessage(answer: JsonObject, asked: AskedMessage): JsonObject {
   };
 }
 
-/** An answer that its provider has given up. OpenRouter says why beside the choices or in one, others say that it is so. */
+/**
+ * Throws for an answer that its provider gave up. OpenRouter reports the error beside the choices or in one; others set
+ * a finish reason.
+ */
 export function refuseFailed(answer: JsonObject, choice: JsonObject, { provider }: AskedMessage): void {
   const { error = answer['error'], finish_reason: reason } = choice;
   if (isObject(error)) throw errorInstead({ error }, provider);
   if (typeof reason === 'string' && FAILED.has(reason)) throw errorInstead({ error: { code: reason } }, provider);
 }
 
-/** Of Mistral and OpenRouter, and of DeepSeek. */
+/** Finish reasons of failed answers: the first of Mistral and OpenRouter, the second of DeepSeek. */
 const FAILED: ReadonlySet<string> = new Set(['error', 'insufficient_system_resource']);
 
 interface Said {
@@ -71,7 +75,7 @@ interface Said {
   readonly hasRefusal: boolean;
 }
 
-/** vLLM names the sequence that has stopped it in a `stop_reason` of its own. */
+/** vLLM reports the stop sequence that matched in its own member `stop_reason`. */
 export function stopOf(
   { finish_reason: reason, stop_reason: sequence }: JsonObject,
   { hasCalls, hasRefusal }: Said,
@@ -79,19 +83,19 @@ export function stopOf(
 ): JsonObject {
   const isSequence = reason === 'stop' && typeof sequence === 'string' && stopSequences.includes(sequence);
   if (isSequence && !hasCalls) return { stop_reason: 'stop_sequence', stop_sequence: sequence };
-  // Some providers end a call of a tool with `stop`.
+  // Some providers end an answer with tool calls with `stop`.
   const isCall = hasCalls && reason !== 'length' && reason !== 'content_filter';
   const stopped = isCall ? 'tool_use' : endOf(reason);
   return { stop_reason: hasRefusal && stopped === 'end_turn' ? 'refusal' : stopped, stop_sequence: null };
 }
 
-/** The stop of an answer without calls: a caller that reads `tool_use` would wait for some. */
+/** The stop reason of an answer without calls. With `tool_use`, the caller would wait for calls. */
 function endOf(reason: unknown): string {
   const stopped = STOP_REASONS.get(reason) ?? 'end_turn';
   return stopped === 'tool_use' ? 'end_turn' : stopped;
 }
 
-/** Anthropic's input leaves out what is read from a cache or written to it. */
+/** Anthropic's input count excludes tokens that are read from a cache or written to it. */
 export function toMessageUsage(answer: JsonObject): JsonObject {
   const usage = usageMemberOf(answer);
   const counts = readChatUsage(usage) ?? {};
@@ -106,12 +110,12 @@ export function toMessageUsage(answer: JsonObject): JsonObject {
   };
 }
 
-/** What reasoning models and the servers of open ones call it. */
+/** The reasoning in a message. Providers and servers of open models use different names. */
 export function thoughtsOf({ reasoning_content: content, reasoning }: JsonObject): string {
   return stringOrUndefined(content) || stringOrUndefined(reasoning) || '';
 }
 
-/** Of a content that is a text, or a list as Mistral and Databricks send it. */
+/** The text and the reasoning of a content, which is a string, or a list at Mistral and Databricks. */
 export function partsOf(content: unknown): { readonly text: string; readonly thoughts: string } {
   if (typeof content === 'string') return { text: content, thoughts: '' };
   let text = '';
@@ -132,7 +136,7 @@ function toolUseOf(call: unknown, index: number, asked: AskedMessage, reason: un
   const { id, function: called } = whole;
   if (!isObject(called) || typeof called['name'] !== 'string') throw invalidAnswer('a tool call without a name');
   const input = inputOf(called['arguments']);
-  // An answer that its cap has cut ends in the middle of the arguments.
+  // The output cap may cut an answer in the middle of the arguments.
   if (input === undefined && reason !== 'length') throw invalidAnswer('arguments of a tool call that are not JSON');
   return {
     type: 'tool_use',
@@ -142,7 +146,7 @@ function toolUseOf(call: unknown, index: number, asked: AskedMessage, reason: un
   };
 }
 
-/** Some servers send an object instead of its text. */
+/** Some servers send an object instead of its JSON text. */
 function inputOf(given: unknown): JsonObject | undefined {
   if (isObject(given)) return given;
   if (given === undefined || given === null || given === '') return {};

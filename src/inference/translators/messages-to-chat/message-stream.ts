@@ -21,34 +21,34 @@ const NO_USAGE = {
   cache_read_input_tokens: 0,
   output_tokens: 0,
 } as const;
-/** Of one answer. */
+/** The most tool calls of one answer. */
 const MAX_CALLS = 1_024;
-/** Of a call whose name has not come. */
+/** The most characters of arguments that arrive before the name of their call. */
 const MAX_WAITING = 1024 * 1024;
 
 type Kind = 'text' | 'thinking';
 
-/** A call of a tool, which is open until the model has finished: servers may mix the pieces of several. */
+/** A tool call. It stays open until the model has finished, since servers may mix the pieces of several calls. */
 interface Call {
   readonly id: string;
   /** Its id at the provider. */
   readonly given: unknown;
-  /** Of its block; undefined until its name has come. */
+  /** The index of its block; undefined until its name has arrived. */
   block: number | undefined;
-  /** What has come before that. */
+  /** The arguments that arrived before the name. */
   waiting: string;
-  /** Whether the server has named it, and some of its arguments have come. */
+  /** Whether the server gave it an id. */
   hasId: boolean;
   hasArguments: boolean;
 }
 
-/** The chunks of a chat as the events of a message. */
+/** Translates the chunks of a chat to the events of a message. */
 export class MessageStream implements StreamTranslation {
   #hasBegun = false;
   #nextBlock = 0;
-  /** The block of text or thoughts that is open. */
+  /** The open block of text or reasoning. */
   #open: { readonly kind: Kind; readonly block: number } | undefined;
-  /** By the index that the server gives a call. */
+  /** Calls by the server's index. */
   readonly #byIndex = new Map<number, Call>();
   #calls: Call[] = [];
   #callCount = 0;
@@ -66,14 +66,14 @@ export class MessageStream implements StreamTranslation {
     if (isErrorAlone(chunk)) throw errorInstead(chunk, this.asked.provider);
     if (isObject(usageMemberOf(chunk))) this.#usage = toMessageUsage(chunk);
     const choice: unknown = Array.isArray(chunk['choices']) ? chunk['choices'][0] : undefined;
-    // Azure's first chunk has nothing, not even a model.
+    // Azure's first chunk has no choices, and not even a model.
     if (!isObject(choice)) return [];
     refuseFailed(chunk, choice, this.asked);
     const events = this.#hasBegun ? [] : this.#begin(chunk);
     if (isObject(choice['delta'])) events.push(...this.#ofDelta(choice['delta']));
     if (typeof choice['finish_reason'] === 'string') {
       this.#ending ??= choice;
-      // The caller may run its tools while the usage is on its way.
+      // The blocks are closed now, so that the caller can run its tools before the usage arrives.
       events.push(...this.#closeAll());
     }
     return events;
@@ -156,7 +156,10 @@ export class MessageStream implements StreamTranslation {
     return events;
   }
 
-  /** By its index; another id than that of the index is of another call, since some servers number all with 0. */
+  /**
+   * Finds the call of a piece by its index. Another id under a known index means another call, since some servers
+   * number all calls 0.
+   */
   #callOf(piece: JsonObject): Call {
     const { index, id } = piece;
     const at = typeof index === 'number' ? index : Math.max(this.#byIndex.size - 1, 0);
@@ -202,12 +205,15 @@ export class MessageStream implements StreamTranslation {
   }
 }
 
-/** Some servers send an object instead of its text. */
+/** Some servers send an object instead of its JSON text. */
 function argumentsOf(given: unknown): string {
   return isObject(given) ? stringifyLongNumbers(given) : (stringOrUndefined(given) ?? '');
 }
 
-/** Gemini may number all calls with 0 and give them no ids: whole arguments under a name are another call. */
+/**
+ * Whether a piece begins another call. Gemini may number all calls 0 and give no ids, so a name with new arguments is
+ * another call.
+ */
 function isNext(known: Call, { function: called }: JsonObject): boolean {
   if (known.hasId || !known.hasArguments || !isObject(called)) return false;
   return Boolean(called['name']) && argumentsOf(called['arguments']).startsWith('{');

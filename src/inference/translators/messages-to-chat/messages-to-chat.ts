@@ -5,7 +5,7 @@ import { toChatRequest } from './chat-request.js';
 import { toMessage } from './message-answer.js';
 import { MessageStream } from './message-stream.js';
 
-/** Runs clients of Anthropic's API, such as Claude Code, on models that speak chats alone. */
+/** Runs clients of Anthropic's API, such as Claude Code, on models that offer only chats. */
 export const messagesToChat: Translator = {
   name: 'messages-to-chat',
   to: 'openai-chat',
@@ -15,7 +15,8 @@ export const messagesToChat: Translator = {
     const asked = {
       provider: target.provider,
       answerId: target.answerId,
-      // Where the next request needs the thoughts, its caller has to get them, as from the provider's own API for messages.
+      // When the provider accepts earlier reasoning, the caller must receive it to send it back, as with the provider's
+      // own Messages API.
       thinks: isObject(thinking) ? thinking['type'] !== 'disabled' : target.reasoningField !== undefined,
       ownNames: ownNamesOf(request['tools']),
       stopSequences: Array.isArray(stops) ? stops : [],

@@ -13,10 +13,10 @@ import {
 } from '../request-parts.js';
 
 const IMAGE_FORMAT = /^image\/(png|jpeg|gif|webp)$/;
-/** What Converse allows in the name of a document. */
+/** Characters that Converse refuses in the name of a document. */
 const NOT_IN_NAME = /[^a-zA-Z0-9 ()[\]-]+/g;
 const MAX_NAME = 100;
-/** Converse wants a turn of the user first, and words beside a document. */
+/** Converse requires a user turn first, and text beside a document. */
 const BEGINNING = 'The conversation begins with your answer.';
 const SEE_DOCUMENT = 'See the document.';
 
@@ -28,11 +28,11 @@ interface Turn {
 interface ContentOptions {
   readonly provider: string;
   readonly leftOut: LeftOut;
-  /** Whether the model takes marks of its cache. */
+  /** Whether the model accepts cache marks. */
   readonly caches: boolean;
 }
 
-/** The conversation of a message request, in the blocks of Converse. */
+/** Translates the conversation of a message request to blocks of Converse. */
 export class ConverseContent {
   readonly #called = new Set<string>();
   #documents = 0;
@@ -44,7 +44,7 @@ export class ConverseContent {
     return [...this.#called];
   }
 
-  /** The members of a request. Converse wants turns that alternate, and instructions in one place. */
+  /** The members of a request. Converse requires alternating turns, and instructions in one place. */
   members(system: unknown, messages: unknown): JsonObject {
     const instructions = [...this.#system(system)];
     const turns: Turn[] = [];
@@ -72,7 +72,7 @@ export class ConverseContent {
     };
   }
 
-  /** The mark of a cache, behind what is to be kept. */
+  /** The cache mark, which follows the content to cache. */
   markOf(mark: unknown): readonly JsonObject[] {
     if (!isObject(mark)) return [];
     if (!this.options.caches) {
@@ -177,20 +177,20 @@ export class ConverseContent {
     return { toolUse: { toolUseId: fittedName(textAt(id, `${path}.id`)), name: called, input: input ?? {} } };
   }
 
-  /** The marks of a cache stand behind the result: there are none within. */
+  /** Cache marks follow the result, since Converse allows none within. */
   #result({ tool_use_id: id, content, is_error: isError }: JsonObject, path: string): readonly JsonObject[] {
     const blocks = (content ?? null) === null ? [] : this.#blocks(content, `${path}.content`);
     const said = blocks.filter((block) => block['cachePoint'] === undefined);
     const toolResult = {
       toolUseId: fittedName(textAt(id, `${path}.tool_use_id`)),
-      // A list without items is refused, and so is an empty text.
+      // Converse refuses an empty list and an empty text.
       content: said.length === 0 ? [{ json: {} }] : said,
       ...(isError === true ? { status: 'error' } : {}),
     };
     return [{ toolResult }, ...blocks.filter((block) => block['cachePoint'] !== undefined).slice(-1)];
   }
 
-  /** What another model thought has no signature, and would be refused. */
+  /** Reasoning of another model has no signature, and would be refused. */
   #thought({ thinking, signature }: JsonObject, path: string): readonly JsonObject[] {
     if (typeof signature !== 'string' || signature === '') {
       this.options.leftOut.add('messages.content.thinking');
@@ -206,7 +206,7 @@ export class ConverseContent {
 
 const BEGINNING_TURN: Turn = { role: 'user', content: [{ text: BEGINNING }] };
 
-/** Texts without a word are refused, and say nothing. */
+/** Drops texts of white space only, which Converse refuses. */
 function textBlocks(text: string): readonly JsonObject[] {
   return text.trim() === '' ? [] : [{ text }];
 }
@@ -218,7 +218,7 @@ function withWords(content: readonly JsonObject[]): readonly JsonObject[] {
   return hasDocument && !hasText ? [...content, { text: SEE_DOCUMENT }] : content;
 }
 
-/** One space at a time, and none at the end: a number follows, since names have to differ. */
+/** A name has single spaces, and none at the end. A number follows, since names must differ. */
 function documentName(title: unknown): string {
   const words = (stringOrUndefined(title) ?? '').replaceAll(NOT_IN_NAME, ' ').replaceAll(/ {2,}/g, ' ');
   return words.slice(0, MAX_NAME).trim() || 'document';

@@ -26,18 +26,17 @@ const TRANSLATED: ReadonlySet<string> = new Set([
 ]);
 /** Fields whose loss would change the meaning of the request: it is refused instead. */
 const NEEDED = ['mcp_servers', 'container'] as const;
-/** Its models take fields and marks of Anthropic's API. */
+/** Claude's models accept fields and cache marks of Anthropic's API. */
 const CLAUDE = /(?:^|[./])anthropic\./;
 
-/** What a call can do without: the answer is the same, later or dearer. */
 export interface ConverseRequest {
   readonly body: JsonObject;
   readonly leftOut: readonly string[];
 }
 
 /**
- * A request of Anthropic's Messages API as one of Bedrock's Converse, whose model is not in the body. Sources:
- * https://docs.anthropic.com/en/api/messages and the API reference of Converse, read 2026-11-28.
+ * Translates a request of Anthropic's Messages API to Bedrock's Converse. The body has no model.
+ * Sources: https://docs.anthropic.com/en/api/messages and the API reference of Converse, read 2026-11-28.
  */
 export function toConverseRequest(request: JsonObject, target: TranslationTarget): ConverseRequest {
   const { provider, pricedModel } = target;
@@ -61,7 +60,7 @@ export function toConverseRequest(request: JsonObject, target: TranslationTarget
     toolConfig: toolsOf(request, content, { provider, leftOut }),
     outputConfig: formatOf(request, leftOut),
     additionalModelRequestFields: isClaude ? ofClaude(request, target, leftOut) : withoutClaude(request, leftOut),
-    // Which of the sequences has stopped the model, Converse does not say.
+    // Converse does not report which stop sequence matched, so the model's own field is requested.
     additionalModelResponseFieldPaths: isClaude && stopSequences !== undefined ? ['/stop_sequence'] : undefined,
   };
   return { body: present(body), leftOut: leftOut.fields };
@@ -71,7 +70,7 @@ function stopsOf({ stop_sequences: stops }: JsonObject): unknown {
   return Array.isArray(stops) && stops.length === 0 ? undefined : stops;
 }
 
-/** What Converse has no place for, under the model's own names. */
+/** Fields that Converse lacks, under the model's own names. */
 function ofClaude(request: JsonObject, { pricedModel, betas = [] }: TranslationTarget, leftOut: LeftOut): unknown {
   const { thinking, top_k, output_config: config } = request;
   const effort = isObject(config) ? (config['effort'] ?? undefined) : undefined;
@@ -87,7 +86,10 @@ function ofClaude(request: JsonObject, { pricedModel, betas = [] }: TranslationT
   return Object.keys(fields).length === 0 ? undefined : fields;
 }
 
-/** That Bedrock knows and that need no field of their own. Source: its guide to Claude's requests, read 2026-11-28. */
+/**
+ * Beta flags that Bedrock knows, and that need no field of their own. Source: its guide to Claude's requests, read
+ * 2026-11-28.
+ */
 const BETAS =
   /^(?:interleaved-thinking|dev-full-thinking|context-1m|output-128k|token-efficient-tools|fine-grained-tool-streaming|effort)-/;
 /** Beta flags that name the client, or features that Converse has by default. */

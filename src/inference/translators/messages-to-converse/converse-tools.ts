@@ -3,7 +3,7 @@ import { fittedName } from '../fitted-names.js';
 import { type LeftOut, listAt, objectAt, textAt, untranslatable, wordOf } from '../request-parts.js';
 import type { ConverseContent } from './converse-content.js';
 
-/** Tools of the provider that a model can do without, beside others. */
+/** Tools of the provider that a model can do without when it has others. */
 const EXTRA_TOOL = /^(web_search|web_fetch|code_execution|tool_search)_/;
 const NONE: ReadonlySet<string> = new Set();
 
@@ -12,7 +12,7 @@ interface ToolOptions {
   readonly leftOut: LeftOut;
 }
 
-/** The tools and the choice among them. Converse wants the definitions of all tools that the conversation has called. */
+/** The tools and the tool choice. Converse requires the definitions of all tools that the conversation has called. */
 export function toolsOf(
   { tools: given, tool_choice: choice }: JsonObject,
   content: ConverseContent,
@@ -21,11 +21,11 @@ export function toolsOf(
   const { provider, leftOut } = options;
   const all = (given ?? null) === null ? [] : listAt(given, 'tools');
   const tools = all.flatMap((tool, index) => toolOf(objectAt(tool, `tools.${index}`), index, content, options));
-  // Its caller wants what the tool does, and would take the words of the model for it.
+  // The caller wants the tool's result, and would mistake the model's text for it.
   if (all.length > 0 && tools.length === 0) throw untranslatable('tools', 'tools of the provider alone', provider);
   const { type, name, disable_parallel_tool_use: isSingle } = isObject(choice) ? choice : {};
   if (isSingle === true) leftOut.add('tool_choice.disable_parallel_tool_use');
-  // Without them, the model cannot call any. Beside former calls, Converse demands them, and knows no such choice.
+  // Without tools, the model cannot call any. After earlier calls, Converse requires them, and has no choice `none`.
   if (type === 'none' && content.calledTools.length === 0) return undefined;
   if (type === 'none') leftOut.add('tool_choice');
   if (tools.length === 0) {

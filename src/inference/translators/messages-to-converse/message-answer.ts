@@ -4,12 +4,12 @@ import type { OwnNames } from '../fitted-names.js';
 import { isErrorAlone } from '../../failed-answers.js';
 import { errorInstead, invalidAnswer } from '../provider-words.js';
 
-/** What of the request its answer depends on. */
+/** The facts of the request that its answer depends on. */
 export interface AskedConverse {
   readonly provider: string;
   readonly answerId: string;
   readonly model: unknown;
-  /** Whether the caller takes what the model thinks. */
+  /** Whether the caller receives the model's reasoning. */
   readonly thinks: boolean;
   readonly ownNames: OwnNames;
 }
@@ -25,7 +25,7 @@ const STOP_REASONS: ReadonlyMap<unknown, string> = new Map([
   ['model_context_window_exceeded', 'model_context_window_exceeded'],
 ]);
 
-/** An answer of Converse as a message. Sources: as those of the request. */
+/** Translates an answer of Converse to a message. Sources: those of the request. */
 export function toMessage(answer: JsonObject, asked: AskedConverse): JsonObject {
   if (isErrorAlone(answer)) throw errorInstead(answer, asked.provider);
   const { output, usage } = answer;
@@ -47,7 +47,10 @@ export function messageHead({ answerId, model }: AskedConverse): JsonObject {
   return { id: `msg_${answerId}`, type: 'message', role: 'assistant', model };
 }
 
-/** Some models end a call of a tool with `end_turn`. The sequence that has stopped a model is among the fields of its own. */
+/**
+ * Some models end an answer with tool calls with `end_turn`. The stop sequence that matched is among the model's own
+ * fields.
+ */
 export function stopOf({ stopReason, additionalModelResponseFields: own }: JsonObject, hasCalls: boolean): JsonObject {
   const reason = STOP_REASONS.get(stopReason) ?? 'end_turn';
   const sequence = isObject(own) ? stringOrUndefined(own['stop_sequence']) : undefined;

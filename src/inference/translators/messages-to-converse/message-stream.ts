@@ -10,14 +10,14 @@ interface OpenBlock {
   readonly type: string;
 }
 
-/** The events of ConverseStream as those of a message. Texts begin without an event of their own there. */
+/** Translates the events of ConverseStream to those of a message. Texts begin there without an event of their own. */
 export class MessageStream implements StreamTranslation {
   #hasBegun = false;
-  /** By Bedrock's index. */
+  /** Open blocks by Bedrock's index. */
   readonly #open = new Map<unknown, OpenBlock>();
   #blocks = 0;
   #hasCalls = false;
-  /** The event that says why the model has stopped. */
+  /** The event with the stop reason. */
   #stopped: JsonObject | undefined;
   #isOver = false;
 
@@ -38,7 +38,7 @@ export class MessageStream implements StreamTranslation {
 
   end(): readonly JsonObject[] {
     if (this.#isOver) return [];
-    // The usage comes last, and may be missing.
+    // The usage arrives last, and may be missing.
     if (this.#stopped === undefined) throw brokenOff();
     return this.#finish(undefined);
   }
@@ -91,7 +91,7 @@ export class MessageStream implements StreamTranslation {
     return [...this.#stop(at), ...this.#openBlock(at, content)];
   }
 
-  /** Blocks come one after the other. */
+  /** Begins a block, and ends the open ones: blocks of a message follow each other. */
   #openBlock(at: unknown, content: JsonObject): readonly JsonObject[] {
     const ended = [...this.#open.keys()].flatMap((each) => this.#stop(each));
     const block = { index: this.#blocks, type: String(content['type']) };

@@ -11,14 +11,14 @@ const MAX_CALLS = 1_024;
 /** A call of a tool whose item is open. */
 interface OpenCall {
   readonly index: number;
-  /** Where its input stands in a chunk. */
+  /** The member of a chunk that holds its input. */
   readonly field: 'function' | 'custom';
   hasInput: boolean;
 }
 
 const INPUTS = { function: 'arguments', custom: 'input' } as const;
 
-/** The events of a response as the chunks of a chat. */
+/** Translates the events of a response to the chunks of a chat. */
 export class ChatOfResponseStream implements StreamTranslation {
   #head: JsonObject | undefined;
   /** Open calls by the place of their item in the output. */
@@ -95,7 +95,7 @@ export class ChatOfResponseStream implements StreamTranslation {
     return [this.#chunk({ tool_calls: [{ index: call.index, [call.field]: { [INPUTS[call.field]]: text } }] })];
   }
 
-  /** Some streams have the input of a call in its last event alone. */
+  /** Some streams send the input of a call only in its last event. */
   #stop(place: unknown, item: JsonObject): readonly JsonObject[] {
     const call = this.#calls.get(place);
     this.#calls.delete(place);

@@ -4,8 +4,8 @@ import { errorInstead, invalidAnswer } from '../provider-words.js';
 import { present } from '../request-parts.js';
 
 /**
- * A response as an answer of a chat. Sources: https://platform.openai.com/docs/api-reference/responses/object and
- * …/chat/object, read 2026-11-28.
+ * Translates a response to an answer of a chat.
+ * Sources: https://platform.openai.com/docs/api-reference/responses/object and …/chat/object, read 2026-11-28.
  */
 export function toChatOfResponse(response: JsonObject, asked: AskedChat): JsonObject {
   refuseFailure(response, asked.provider);
@@ -41,7 +41,7 @@ export function refuseFailure(response: JsonObject, provider: string): void {
   if (status === 'failed' || isObject(error)) throw errorInstead(isObject(error) ? { error } : response, provider);
 }
 
-/** What the answer, and all chunks of a stream, have in common. */
+/** The members that the answer and all chunks of a stream share. */
 export function headOfResponse(
   { id, model, created_at: at }: JsonObject,
   object: string,
@@ -51,7 +51,7 @@ export function headOfResponse(
   return chatHead({ id: own, model }, object, { ...asked, now: numberOrUndefined(at) ?? asked.now });
 }
 
-/** A call of a tool, with its place in a stream; undefined for another item. */
+/** A tool call, with its index in a stream; undefined for another item. */
 export function callOf(item: JsonObject, index?: number): JsonObject | undefined {
   const { type, call_id: id, name } = item;
   if (type !== 'function_call' && type !== 'custom_tool_call') return undefined;
@@ -70,7 +70,7 @@ export function finishReasonOf({ incomplete_details: incomplete }: JsonObject, h
   return hasCalls ? 'tool_calls' : 'stop';
 }
 
-/** Both count the same tokens, under other names. */
+/** Both APIs count the same tokens, under different names. */
 export function usageOfResponse(usage: unknown): JsonObject {
   const given = isObject(usage) ? usage : {};
   const prompt = numberOrUndefined(given['input_tokens']) ?? 0;

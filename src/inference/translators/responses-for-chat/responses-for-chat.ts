@@ -14,15 +14,16 @@ import { toChatOfResponse } from './chat-of-response.js';
 import { ChatOfResponseStream } from './chat-of-response-stream.js';
 
 const INPUT = '"input"';
-/** Of a chat, for the cap of a response. */
+/** The output caps of a chat, which become the cap of a response. */
 const CAPS = ['max_completion_tokens', 'max_tokens'] as const;
 
 /**
- * Whether the body of a chat has the form of a response. Cursor sends it so for some models, and reads the answer of a chat.
+ * Whether the body of a chat request has the format of a response. Cursor sends it for some models, and reads an answer
+ * of a chat.
  * Source: https://forum.cursor.com/t/153019 and /t/159298, read 2026-11-28.
  */
 export function isResponseForChat(body: Buffer): boolean {
-  // Most chats have no field of this name anywhere, and are read no further.
+  // Most chats do not contain this name, and are not parsed any further.
   if (!body.includes(INPUT)) return false;
   const messages = memberText(body, 'messages')?.toString().trim();
   const hasMessages = messages !== undefined && messages !== 'null' && messages !== '[]';
@@ -30,8 +31,8 @@ export function isResponseForChat(body: Buffer): boolean {
 }
 
 /**
- * Sends a body of a response that came as a chat, and answers it as a chat.
- * @param onward for a provider that does not speak responses; undefined: it does
+ * Translates a response request that arrived at the chat route, and its answer to one of a chat.
+ * @param onward for a provider that does not speak responses; undefined when it does
  */
 export function responsesForChat(onward: Translator | undefined): Translator {
   return {
@@ -58,7 +59,10 @@ export function responsesForChat(onward: Translator | undefined): Translator {
   };
 }
 
-/** Without what chats have besides. A chat is not stored, and this one could not be read again. */
+/**
+ * Removes the members of chats. Nothing is stored, since a chat is not stored and this response could not be read
+ * later.
+ */
 function responseOf(request: JsonObject): JsonObject {
   const {
     messages: _messages,

@@ -10,14 +10,14 @@ import { ResponseStream } from '../responses-to-messages/response-stream.js';
 import { present } from '../request-parts.js';
 import type { TranslationTarget, Translation, Translator } from '../translator.types.js';
 
-/** The tools of a response have fitted names as messages. */
+/** Empty, since the translation to messages has already fitted the names of tools. */
 const NO_NAMES: OwnNames = new Map();
-/** Of messages, which have no other place for them, or none at chats. */
+/** Left out: as messages, they would become cache marks and metadata, which chats do not have. */
 const NOT_FOR_MESSAGES = ['prompt_cache_key', 'user', 'safety_identifier'] as const;
 
 /**
- * Runs clients of OpenAI's Responses API, such as Codex, on models that speak chats alone. The conversation becomes a message
- * first: its blocks are in the order of both.
+ * Runs clients of OpenAI's Responses API, such as Codex, on models that offer only chats. The conversation is
+ * translated to messages first, whose blocks keep the order of both.
  */
 export const responsesToChat: Translator = {
   name: 'responses-to-chat',
@@ -26,7 +26,7 @@ export const responsesToChat: Translator = {
   translate(request: JsonObject, target: TranslationTarget): Translation {
     const without = Object.fromEntries(Object.entries(request).filter(([name]) => !isForMessages(name)));
     const message = toMessageRequest(without, target, 'kept');
-    // Messages have other bounds for them.
+    // Messages have other limits for these fields, so the original values are used.
     const { max_output_tokens: cap, temperature, top_p } = request;
     const own = { max_tokens: cap ?? undefined, temperature, top_p, output_config: undefined };
     const chat = inCallersWords(callersName, () => toChatRequest({ ...message.body, ...own }, target));
@@ -55,7 +55,7 @@ function isForMessages(name: string): boolean {
   return NOT_FOR_MESSAGES.some((known) => known === name);
 }
 
-/** A chat has all of it, messages do not. */
+/** Translates the format directly, since chats have all of it and messages do not. */
 function formatOf({ text }: JsonObject): JsonObject {
   const format = isObject(text) ? text['format'] : undefined;
   if (!isObject(format) || format['type'] === 'text') return {};

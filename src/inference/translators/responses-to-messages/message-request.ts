@@ -39,17 +39,17 @@ const TRANSLATED: ReadonlySet<string> = new Set([
   'truncation',
   'background',
 ]);
-/** What the provider would have to have kept. */
+/** Fields that refer to state which the provider would have to store. */
 const KEPT = ['previous_response_id', 'conversation', 'prompt'] as const;
-/** Of an earlier answer, what only the provider that wrote it can read, or has done. */
+/** Items of an earlier answer that record the provider's own work, or that only this provider can read. */
 const OWN_OF_PROVIDER =
   /^(?:web_search_call|file_search_call|image_generation_call|code_interpreter_call|mcp_.+|tool_search_.+)$/;
-/** What the API demands, of a model that is not known. */
+/** The API requires `max_tokens`. This is its value for a model with an unknown maximum. */
 const USUAL_CAP = 32_000;
 
-/** Of an item of the input, whatever its type. */
+/** The fields of every item of the input. */
 const OF_ITEM = ['type', 'id', 'status'] as const;
-/** By the type of an item, what is read of it. */
+/** The fields that are read, by the type of an item. */
 const ITEMS: ReadonlyMap<unknown, ReadonlySet<string>> = new Map(
   Object.entries({
     message: ['role', 'content', 'phase'],
@@ -81,8 +81,9 @@ export interface MessageRequest {
 }
 
 /**
- * A request of OpenAI's Responses API as one of Anthropic's Messages API. Sources:
- * https://platform.openai.com/docs/api-reference/responses/create and https://docs.anthropic.com/en/api/messages, read 2026-11-28.
+ * Translates a request of OpenAI's Responses API to Anthropic's Messages API.
+ * Sources: https://platform.openai.com/docs/api-reference/responses/create and
+ * https://docs.anthropic.com/en/api/messages, read 2026-11-28.
  */
 export function toMessageRequest(
   request: JsonObject,
@@ -124,7 +125,7 @@ function noteDefaults(
   if (store === true) leftOut.add('store');
   if (typeof tier === 'string' && tier !== 'auto' && tier !== 'default') leftOut.add('service_tier');
   if (truncation === 'auto') leftOut.add('truncation');
-  // Not every model that thinks takes the same switch, and those that do not think refuse it.
+  // Reasoning models differ in the switch that they accept, and other models refuse it.
   if (isObject(reasoning) && Object.values(reasoning).some((value) => value !== null && value !== 'none'))
     leftOut.add('reasoning');
   if (Array.isArray(include) && include.some((each) => each !== 'reasoning.encrypted_content')) leftOut.add('include');
@@ -145,7 +146,7 @@ function formatOf({ text }: JsonObject, leftOut: LeftOut, isForChat: boolean): J
   return {};
 }
 
-/** The items of the input of a response, as turns of a conversation. */
+/** Translates the input items of a response to turns of a conversation. */
 class ResponseInput {
   private readonly provider: string;
   private readonly keepsThoughts: boolean;
@@ -194,7 +195,9 @@ class ResponseInput {
     }
   }
 
-  /** What is sealed in it, only the provider that wrote it can read. */
+  /**
+   * Keeps the plain text of reasoning where the provider accepts it. Encrypted content is readable only by its author.
+   */
   #thought({ content, summary }: JsonObject): void {
     const thinking = this.keepsThoughts ? textsIn(content) || textsIn(summary) : '';
     if (thinking === '') this.leftOut.add('input.reasoning');

@@ -4,7 +4,7 @@ import { isErrorAlone } from '../../failed-answers.js';
 import { errorInstead, invalidAnswer } from '../provider-words.js';
 import type { ResponseTools } from './response-tools.js';
 
-/** What of the request its answer depends on. */
+/** The facts of the request that its answer depends on. */
 export interface AskedResponse {
   readonly provider: string;
   readonly answerId: string;
@@ -14,14 +14,14 @@ export interface AskedResponse {
   readonly request: JsonObject;
 }
 
-/** Of a stream, all that has come of a block. */
+/** A block of a message; in a stream, its content so far. */
 export interface Block {
   readonly type: unknown;
   readonly id: unknown;
   readonly name: unknown;
-  /** Of a text or a thought. */
+  /** The content of a text or thinking block. */
   text: string;
-  /** Of a call, as JSON. */
+  /** The input of a call, as JSON. */
   json: string;
 }
 
@@ -32,7 +32,8 @@ const INCOMPLETE: ReadonlyMap<unknown, string> = new Map([
 ]);
 
 /**
- * A message as a response. Sources: https://docs.anthropic.com/en/api/messages and
+ * Translates a message to a response.
+ * Sources: https://docs.anthropic.com/en/api/messages and
  * https://platform.openai.com/docs/api-reference/responses/object, read 2026-11-28.
  */
 export function toResponse(message: JsonObject, asked: AskedResponse): JsonObject {
@@ -46,7 +47,7 @@ export function toResponse(message: JsonObject, asked: AskedResponse): JsonObjec
   return endedResponse(responseHead(message, asked), output, reason, message['usage']);
 }
 
-/** What all events of a response have in common. */
+/** The members that all events of a response share. */
 export function responseHead({ id, model }: JsonObject, { answerId, now, request }: AskedResponse): JsonObject {
   const { instructions, tools, text, metadata, ...given } = request;
   return {
@@ -92,7 +93,7 @@ export function endedResponse(
   };
 }
 
-/** OpenAI's input has all that is read from a cache or written to it. */
+/** OpenAI's input count includes tokens that are read from a cache or written to it. */
 function toResponseUsage(usage: JsonObject): JsonObject {
   const figure = (name: string): number => numberOrUndefined(usage[name]) ?? 0;
   const cached = figure('cache_read_input_tokens');
@@ -110,7 +111,7 @@ function toResponseUsage(usage: JsonObject): JsonObject {
   };
 }
 
-/** The item for a block; undefined: it has none. */
+/** The item of a block; undefined when it has none. */
 export function itemOf(block: Block, index: number, asked: AskedResponse, status: string): JsonObject | undefined {
   const { answerId } = asked;
   switch (block.type) {
@@ -139,13 +140,13 @@ export function outputText(text: string): JsonObject {
   return { type: 'output_text', text, annotations: [], logprobs: [] };
 }
 
-/** The text that is the input of a custom tool. */
+/** The input of a custom tool, as plain text. */
 export function customInput(json: string): string {
   try {
     const { input }: JsonObject = JSON.parse(json);
     if (typeof input === 'string') return input;
   } catch {
-    // A model may have written the text without the object around it, or its cap has cut it.
+    // The model may have written the text without the object around it, or the output cap cut it.
   }
   return json;
 }

@@ -13,23 +13,23 @@ import {
   responseHead,
 } from './response-answer.js';
 
-/** Characters of one answer, whose last event repeats them all. */
+/** The most characters of one answer. All are kept, since the last event repeats them. */
 const MAX_ANSWER = 32 * 1024 * 1024;
-/** Of one answer. */
+/** The most blocks of one answer. */
 const MAX_BLOCKS = 4_096;
 
 interface OpenBlock extends Block {
-  /** Of its item among the output. */
+  /** The index of its item in the output. */
   readonly output: number;
-  /** The input of a call, where no piece of it follows: some servers send it whole. */
+  /** The input of a call for servers that send it whole, without further pieces. */
   readonly whole: string;
 }
 
-/** The events of a message as those of a response. */
+/** Translates the events of a message to those of a response. */
 export class ResponseStream implements StreamTranslation {
   #head: JsonObject | undefined;
   #sequence = 0;
-  /** By their index; undefined: a block that has no item. */
+  /** Open blocks by their index; undefined for a block without an item. */
   readonly #open = new Map<unknown, OpenBlock | undefined>();
   readonly #items: JsonObject[] = [];
   #characters = 0;
@@ -58,7 +58,7 @@ export class ResponseStream implements StreamTranslation {
       case 'content_block_start':
         return this.#start(index, isObject(block) ? block : {});
       case 'content_block_delta':
-        // Words of a block that has not begun would be lost.
+        // The text of a block that has not begun would be lost.
         if (!this.#open.has(index)) throw invalidAnswer('a piece of a block that has not begun');
         return this.#add(this.#open.get(index), isObject(delta) ? delta : {});
       case 'content_block_stop':
@@ -81,7 +81,7 @@ export class ResponseStream implements StreamTranslation {
     return ['response.created', 'response.in_progress'].map((type) => ({ type, response: this.#head }));
   }
 
-  /** The figures are cumulative, and each may be null or absent. */
+  /** Counts are cumulative, and each may be null or absent. */
   #noteUsage(usage: unknown): void {
     if (!isObject(usage)) return;
     const known = Object.entries(usage).filter(([, value]) => value !== null);
@@ -193,7 +193,7 @@ export class ResponseStream implements StreamTranslation {
   }
 }
 
-/** Of a call that has begun, nothing of its input has come. */
+/** Empties the input of a call that has just begun. Its pieces follow. */
 function withoutInput(item: JsonObject): JsonObject {
   if (item['type'] === 'function_call') return { ...item, arguments: '' };
   return item['type'] === 'custom_tool_call' ? { ...item, input: '' } : item;

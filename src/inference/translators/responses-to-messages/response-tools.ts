@@ -24,11 +24,11 @@ const OF_TOOL: ReadonlySet<string> = new Set(['type', 'name', 'description', 'pa
 const OF_NAMESPACE: ReadonlySet<string> = new Set(['type', 'name', 'description', 'tools']);
 const OF_CHOICE: ReadonlySet<string> = new Set(['type', 'name', 'namespace', 'mode', 'tools']);
 
-/** A tool, as the caller of a response knows it. */
+/** A tool under the caller's names. */
 export interface CallersTool {
   readonly name: string;
   readonly namespace: string | undefined;
-  /** Whether its input is a text. */
+  /** Whether its input is plain text. */
   readonly isCustom: boolean;
 }
 
@@ -37,7 +37,7 @@ export class ResponseTools {
   readonly #byName = new Map<string, CallersTool>();
   readonly definitions: readonly JsonObject[];
   private readonly provider: string;
-  /** Whether they go on to an API that has `strict`. */
+  /** Whether the target API has `strict`. */
   private readonly keepsStrict: boolean;
 
   constructor(
@@ -53,7 +53,7 @@ export class ResponseTools {
     );
   }
 
-  /** The tool of a call that the model makes. */
+  /** Finds the caller's tool for a call of the model. */
   find(name: string): CallersTool {
     return this.#byName.get(name) ?? { name, namespace: undefined, isCustom: false };
   }
@@ -112,7 +112,7 @@ export class ResponseTools {
   }
 }
 
-/** One name for a namespace and a name, the same in each request. */
+/** Joins a namespace and a name. The result is the same in each request. */
 export function flatName(name: string, namespace: unknown): string {
   if (typeof namespace !== 'string' || namespace === '') return fittedName(name);
   return fittedName(namespace.endsWith('__') ? namespace + name : `${namespace}__${name}`);
