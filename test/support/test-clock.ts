@@ -19,7 +19,8 @@ export class TestClock extends Clock {
 
   /** One that stands still unless a test advances it: for tests that come close to a limit. */
   static still(): TestClock {
-    const [now, monotonic] = [Date.now(), performance.now()];
+    // Whole milliseconds: of a fraction, ten seconds later can be a little less than that, by rounding.
+    const [now, monotonic] = [Date.now(), Math.ceil(performance.now())];
     return new TestClock({ now: () => now, monotonic: () => monotonic });
   }
 
