@@ -12,9 +12,9 @@ const ERROR_NAME = /^[\w.:]{1,64}$/;
 
 export interface RoleToAssume {
   readonly arn: string;
-  /** Agreed with the owner of the role, so that no other customer can make the gateway assume it. */
+  /** Agreed with the role's owner, so that no other customer can make the gateway assume the role. */
   readonly externalId: string | undefined;
-  /** It is in the session's name, which the role's owner sees in the audit trail. */
+  /** Part of the session's name, which the role's owner sees in the audit trail. */
   readonly organisationId: string;
 }
 
@@ -24,25 +24,25 @@ export interface RoleSession {
 }
 
 export interface StsServices {
-  /** Goes through the gateway's own client, and so through its egress rules, limits and retries. */
+  /** Sends through the gateway's own client, so its egress rules, limits and retries apply. */
   readonly send: (request: UpstreamRequest) => Promise<UpstreamAnswer>;
-  /** Where STS is, when it is not the region's own. */
+  /** The address of STS; absent for the regional one. */
   readonly stsEndpoint?: string | undefined;
 }
 
-/** A new session, which lasts as long as AWS's default: one hour. Throws `secret_unavailable`. */
+/** Creates a session with AWS's default lifetime of one hour. Throws `secret_unavailable`. */
 export async function assumeRole(
   role: RoleToAssume,
   stored: AwsCredentials,
   region: string,
   { send, stsEndpoint }: StsServices,
 ): Promise<RoleSession> {
-  // Made in any case: it checks the region, which the signature names.
+  // Built in any case, since it validates the region, which the signature contains.
   const regional = awsEndpoint('sts', region).href;
-  // Loaded at the first use: most gateways assume no role, and it takes a while.
+  // Loaded lazily: most gateways assume no role, and loading is slow.
   const { fromTemporaryCredentials } = await import('@aws-sdk/credential-providers');
   const provide = fromTemporaryCredentials({
-    // A copy: the SDK writes into what it gets.
+    // A copy, since the SDK modifies its argument.
     masterCredentials: { ...stored },
     params: { RoleArn: role.arn, ExternalId: role.externalId, RoleSessionName: sessionName(role.organisationId) },
     clientConfig: {
@@ -57,12 +57,12 @@ export async function assumeRole(
   return { credentials: { accessKeyId, secretAccessKey, sessionToken }, expiresAt: expiration };
 }
 
-/** For the audit trail of the role's owner. */
+/** The session's name in the audit trail of the role's owner. */
 export function sessionName(organisationId: string): string {
   return `tollgate-${organisationId}`.replace(NOT_IN_SESSION_NAME, '-').slice(0, MAX_SESSION_NAME_CHARACTERS);
 }
 
-/** The SDK's errors never become the cause: they hold the answer. */
+/** Throws `secret_unavailable`. The SDK's errors never become the cause, since they contain the answer. */
 function toSecretUnavailable(error: unknown): never {
   if (error instanceof UpstreamFailure) {
     throw new GatewayError('secret_unavailable', { reason: `STS: ${error.kind}`, cause: error });

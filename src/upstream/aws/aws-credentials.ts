@@ -14,7 +14,7 @@ const MAX_SESSIONS = 1_000;
 export const AWS_AUTH_TYPES = ['accessKey', 'assumedRole', 'serviceRole'] as const;
 export type AwsAuthType = (typeof AWS_AUTH_TYPES)[number];
 
-/** The options of a virtual key that decide who signs. */
+/** The options of a virtual key that select the signing credentials. */
 export interface AwsOptions extends BaseProviderOptions {
   readonly aws_auth_type?: AwsAuthType;
   readonly aws_access_key_id?: string;
@@ -28,11 +28,14 @@ export interface AwsCredentialServices extends StsServices {
   readonly now: () => Date;
   /** For `aws_auth_type: serviceRole`. */
   readonly ownIdentity: Pick<AwsOwnIdentity, 'provide' | 'forget'>;
-  /** Organisations (ids) that may use the gateway's own identity; none unless the operator names them. */
+  /** Ids of the organisations that may use the gateway's own identity; empty unless the operator names some. */
   readonly allowedServiceRoleOrganisations: readonly string[];
 }
 
-/** Turns a virtual key's AWS options into the credentials that sign. Role sessions are kept until shortly before they end. */
+/**
+ * Resolves a virtual key's AWS options to signing credentials. Role sessions are cached until shortly before they
+ * expire.
+ */
 export class AwsCredentialSource {
   readonly #sessions = new LRUCache<string, RoleSession>({ max: MAX_SESSIONS });
   readonly #pending = new Map<string, Promise<RoleSession>>();
@@ -47,7 +50,7 @@ export class AwsCredentialSource {
     return type === 'accessKey' ? stored : (await this.#session(credential, stored, region)).credentials;
   }
 
-  /** AWS does not take these credentials: whether the next ones may be others. */
+  /** Drops credentials that AWS refused. Returns whether the next ones may differ. */
   forget({ options }: Credential<AwsOptions>, refused: AwsCredentials): boolean {
     if (options.aws_auth_type === 'serviceRole') return this.services.ownIdentity.forget(refused);
     if (options.aws_auth_type !== 'assumedRole') return false;
@@ -57,7 +60,7 @@ export class AwsCredentialSource {
     return true;
   }
 
-  /** Without a promise where the identity is known. */
+  /** Returns no promise when the identity is known. */
   #ownIdentity(organisationId: string): MaybePromise<AwsCredentials> {
     const { ownIdentity, allowedServiceRoleOrganisations } = this.services;
     if (!allowedServiceRoleOrganisations.includes(organisationId)) {
@@ -70,7 +73,7 @@ export class AwsCredentialSource {
     return identity instanceof Promise ? identity.catch(withoutIdentity) : identity;
   }
 
-  /** One request to STS for each role and key at a time, however many calls wait for it. */
+  /** Sends at most one request to STS per role and key at a time, which all waiting calls share. */
   #session(credential: Credential<AwsOptions>, stored: AwsCredentials, region: string): Promise<RoleSession> {
     const cacheKey = fingerprint(credential, stored, region);
     const cached = this.#sessions.get(cacheKey);
@@ -111,7 +114,9 @@ function storedKey(options: AwsOptions): AwsCredentials {
   return { accessKeyId, secretAccessKey, sessionToken: options.aws_session_token };
 }
 
-/** All that a session depends on. Hashed, so that the cache's keys hold no secret; a changed secret gets a new session. */
+/**
+ * Hashes all inputs of a session, so that the cache's keys contain no secret and a changed secret gets a new session.
+ */
 function fingerprint(credential: Credential<AwsOptions>, stored: AwsCredentials, region: string): string {
   const { aws_role_arn: arn, aws_external_id: externalId } = credential.options;
   const parts = [
@@ -126,7 +131,7 @@ function fingerprint(credential: Credential<AwsOptions>, stored: AwsCredentials,
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64');
 }
 
-/** Foreign errors are known by their names only: their messages may quote anything. */
+/** Throws `secret_unavailable`. Of foreign errors, it logs only the name, since a message may quote anything. */
 function withoutIdentity(cause: unknown): never {
   const name = isNativeError(cause) ? cause.name : typeof cause;
   const reason =

@@ -5,7 +5,7 @@ import type { AppConfig } from '../../config/environment.js';
 import type { AwsCredentials } from './aws-signature.js';
 
 export interface AwsIdentity extends AwsCredentials {
-  /** Absent: they last. */
+  /** Absent for credentials that do not expire. */
   readonly expiration?: Date;
 }
 
@@ -15,7 +15,7 @@ export type AwsIdentitySettings = Pick<
   'AWS_ACCESS_KEY_ID' | 'AWS_SECRET_ACCESS_KEY' | 'AWS_SESSION_TOKEN' | 'SECRET_MANAGER_TIMEOUT_MS'
 >;
 
-/** There is no identity, or none was found in time. */
+/** Thrown when there is no identity, or none was found in time. */
 export class AwsIdentityError extends Error {
   constructor(
     readonly problem: 'missing' | 'timeout',
@@ -28,13 +28,14 @@ export class AwsIdentityError extends Error {
 }
 
 /**
- * Who the gateway is to AWS: the key in its settings, or else whatever the SDK's default chain finds (a service account's
- * role, a container's, a machine's). The chain has its own ways over the network, since no tenant has a say in them.
+ * The gateway's own AWS identity: the key in its settings, or else the one that the SDK's default chain finds (a role
+ * of a service account, a container or a machine). The chain's requests bypass the egress rules, since no tenant
+ * controls them.
  */
 export class AwsOwnIdentity {
   readonly #inSettings: AwsIdentity | undefined;
   #chain: Promise<AwsIdentityProvider> | undefined;
-  /** The last one that the chain has found. */
+  /** The last identity that the chain found. */
   #found: AwsIdentity | undefined;
 
   constructor(
@@ -47,15 +48,17 @@ export class AwsOwnIdentity {
     this.#inSettings = { accessKeyId, secretAccessKey, sessionToken: config.AWS_SESSION_TOKEN };
   }
 
-  /** Rejects with AwsIdentityError, or with what the chain failed with. Renewed by the chain, shortly before it ends. */
+  /**
+   * Rejects with AwsIdentityError, or with the chain's error. The chain renews the identity shortly before it expires.
+   */
   provide(): MaybePromise<AwsIdentity> {
     const known = this.#inSettings ?? this.#found;
     return known !== undefined && this.#lasts(known) ? known : this.#find();
   }
 
   /**
-   * Loads the chain again, since AWS has refused the identity that it found, unless it has done so meanwhile. Returns
-   * false when there is nothing else to find: the settings stay as they are.
+   * Discards the chain after AWS refused its identity, unless another identity was found meanwhile. Returns false when
+   * there is nothing else to find, since settings do not change.
    */
   forget(refused: AwsCredentials | undefined = this.#found): boolean {
     if (this.#inSettings !== undefined) return false;
@@ -77,7 +80,7 @@ export class AwsOwnIdentity {
     const late = (): Error =>
       new AwsIdentityError('timeout', `the gateway's own AWS identity was not found within ${timeoutMs} ms`);
     const identity = await withTimeout(timeoutMs, found, late).catch(explain);
-    // Not what a chain finds that was given up meanwhile.
+    // A chain that was discarded meanwhile must not set the identity.
     if (this.#chain === chain) this.#found = identity;
     return identity;
   }
@@ -93,7 +96,7 @@ export class AwsOwnIdentity {
 }
 
 async function defaultChain(): Promise<AwsIdentityProvider> {
-  // Loaded at the first use: most gateways never ask AWS, and it takes a while.
+  // Loaded lazily: most gateways never call AWS, and loading is slow.
   const { fromNodeProviderChain } = await import('@aws-sdk/credential-providers');
   return fromNodeProviderChain();
 }

@@ -8,15 +8,16 @@ import {
   type UpstreamRequest,
 } from '../upstream.types.js';
 
-/** All our calls can be repeated: they read, or open a session that goes unused. */
+/** All our calls are repeatable: they read, or open a session that may go unused. */
 const REPEATABLE: readonly UpstreamFailureKind[] = ['connect', 'broken', 'incomplete', 'timeout'];
-/** Host and length follow from the URL and the body; said twice they could differ. */
+/** Host and length follow from the URL and the body. Sent twice, they could differ. */
 const OWN_HEADERS = ['host', 'content-length'];
-/** The SDK waits as long as these say before its second attempt, while the caller of the gateway waits for it. */
+/** Headers that are hidden from the SDK. It would wait that long before its second attempt, while the caller waits. */
 const NOT_TOLD = ['retry-after', 'x-amz-retry-after'];
 
 /**
- * Sends what the AWS SDK has signed through `send`, and so by the gateway's egress rules and limits. Bodies are in memory.
+ * Sends the requests that the AWS SDK signed through `send`, so the gateway's egress rules and limits apply. Bodies are
+ * in memory.
  */
 export function awsRequestHandler(send: (request: UpstreamRequest) => Promise<UpstreamAnswer>): HttpHandler {
   return {
@@ -52,7 +53,7 @@ function bodyOf(request: HttpRequest): Buffer | undefined {
   const body: unknown = request.body;
   if (body === undefined) return undefined;
   if (typeof body === 'string') return Buffer.from(body);
-  // By its memory: the SDK warns when its bytes are asked for their value.
+  // Copies the memory, since the SDK warns when its bytes are read as a value.
   if (body instanceof Uint8Array) return Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   throw new TypeError('calls to AWS are made with a body that is in memory');
 }
@@ -62,12 +63,12 @@ function toHttpResponse({ status, headers, body }: UpstreamAnswer): HttpResponse
   return new HttpResponse({
     statusCode: status,
     headers: Object.fromEntries(told.map(([name, value]) => [name, String(value)])),
-    // The SDK's client of S3 takes nothing but a stream.
+    // The SDK's S3 client accepts only a stream.
     body: Readable.from([body]),
   });
 }
 
-/** The SDK repeats a request whose error has `$retryable`. */
+/** The SDK retries a request whose error has `$retryable`. */
 function markRepeatable(error: unknown): never {
   if (error instanceof UpstreamFailure && REPEATABLE.includes(error.kind)) {
     throw Object.assign(error, { $retryable: {} });

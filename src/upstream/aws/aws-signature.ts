@@ -7,17 +7,17 @@ import type { UpstreamRequest } from '../upstream.types.js';
 export interface AwsCredentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** Only temporary credentials have one. It is part of the signature. */
+  /** Only temporary credentials have a token. It is part of the signature. */
   readonly sessionToken?: string | undefined;
 }
 
 export const S3 = 's3';
 
 interface SigningScope {
-  /** The name in the signature, which is not always the host's: both Bedrock hosts sign as `bedrock`. */
+  /** The service's name in the signature, which may differ from the host's: both Bedrock hosts sign as `bedrock`. */
   readonly service: string;
   readonly region: string;
-  /** Whether the header with the hash of the body is left out. */
+  /** Whether to omit the header with the hash of the body. */
   readonly isWithoutChecksum?: boolean;
 }
 
@@ -27,7 +27,10 @@ class Sha256 extends Hash {
   }
 }
 
-/** The request with date, body hash, session token and signature. `host` is signed but not sent from here: it comes from the URL. */
+/**
+ * Adds date, body hash, session token and signature to a request. `host` is signed but not added, since it follows from
+ * the URL.
+ */
 export async function signAwsRequest(
   request: UpstreamRequest,
   credentials: AwsCredentials,
@@ -40,7 +43,7 @@ export async function signAwsRequest(
     credentials,
     sha256: Sha256,
     applyChecksum: !isWithoutChecksum,
-    // S3 takes the path as it is sent, all others encoded once more.
+    // S3 signs the path as sent. All other services sign it encoded once more.
     uriEscapePath: scope.service !== S3,
   });
   const toSign = new HttpRequest({

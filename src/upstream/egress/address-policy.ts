@@ -5,16 +5,16 @@ import ipaddr from 'ipaddr.js';
 // Source: https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16
 const AZURE_PLATFORM_ADDRESS = '168.63.129.16';
 
-// IANA delegates global unicast from 2000::/3 only. Starting from it, rather than from a list of bad ranges, also
-// refuses what ipaddr.js has no name for: the IPv4-compatible `::a.b.c.d`, and ranges that are assigned later.
+// IANA delegates global unicast from 2000::/3 only. Allowing only this range, not refusing a list of bad ones, also
+// refuses ranges that ipaddr.js does not name: the IPv4-compatible `::a.b.c.d`, and ranges that are assigned later.
 const GLOBAL_UNICAST_V6 = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /**
- * Whether an address is positively one of the public internet. Everything with a special use is not, and neither is any
- * IPv6 form that carries an IPv4 address, since a translator on the way would deliver it to that IPv4 address.
+ * Whether an address belongs to the public internet. Addresses with a special use do not. Nor does any IPv6 form that
+ * embeds an IPv4 address, since a translator would deliver it to that IPv4 address.
  */
 export function isPublicAddress(address: string): boolean {
-  // isIP takes strict dotted decimal only, where ipaddr.js would also read `127.1` and `0x7f000001`.
+  // isIP accepts only strict dotted decimals, while ipaddr.js also reads `127.1` and `0x7f000001`.
   if (isIP(address) === 0 || address.includes('%')) return false;
   const parsed = ipaddr.parse(address);
   if (parsed.range() !== 'unicast') return false;

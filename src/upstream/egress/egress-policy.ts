@@ -9,12 +9,12 @@ import { EgressRefusedError, MAX_URL_LENGTH } from './egress-refused.error.js';
 import { EgressRoute, type RouteSettings } from './egress-route.js';
 import { HostLookups, type HostResolver } from './host-lookups.js';
 
-/** Of an address that a server names at its own origin, as those of MCP's older transport do. */
+/** The longest URL that a server names at its own origin, as servers of MCP's older transport do. */
 export const MAX_NAMED_URL_LENGTH = 8_192;
-/** Names that mean the machine itself or its own network, whatever a resolver says. */
+/** Names of the machine itself or its own network, whatever a resolver answers. */
 const LOCAL_SUFFIXES = ['.localhost', '.internal', '.local'] as const;
 
-/** Where a connection would go. `protocol` as in URL: with its colon. */
+/** The target of a connection. `protocol` ends in a colon, as in URL. */
 export interface EgressTarget {
   readonly protocol: string;
   readonly hostname: string;
@@ -22,21 +22,21 @@ export interface EgressTarget {
 }
 
 /**
- * Where the gateway may connect: https to public addresses, and whatever EGRESS_ALLOW names. Names are judged by
- * `checkUrl`, what they resolve to by `lookupFor`, which hands the socket exactly the addresses that it judged. On the way
- * through a proxy, which resolves names itself, only names and literal addresses are judged.
+ * Decides where the gateway may connect: https to public addresses, and everything that EGRESS_ALLOW names. `checkUrl`
+ * checks names. `lookupFor` checks the addresses that they resolve to, and gives exactly these to the socket. With a
+ * proxy, which resolves names itself, only names and literal addresses are checked.
  */
 export class EgressPolicy {
   readonly #allowList: EgressAllowList;
   readonly #resolver: HostResolver;
-  /** URLs that have passed. What decides about them is fixed at start, and the ones that come again are not changed. */
+  /** URLs that passed. The rules are fixed at start, and reused URL objects are not changed. */
   readonly #passed = new WeakSet<URL>();
 
   static of(settings: RouteSettings & Pick<EgressSettings, 'EGRESS_ALLOW'>): EgressPolicy {
     return new EgressPolicy(settings.EGRESS_ALLOW, undefined, new EgressRoute(settings));
   }
 
-  /** Throws an Error that names the entry when an entry cannot be read. */
+  /** Throws an Error that names an invalid entry of `allow`. */
   constructor(
     allow: readonly string[],
     resolver: HostResolver = new HostLookups().find,
@@ -46,7 +46,7 @@ export class EgressPolicy {
     this.#resolver = resolver;
   }
 
-  /** Throws EgressRefusedError. Resolves nothing: fit for a field of a form as well as for each call. */
+  /** Throws EgressRefusedError. Resolves no names, so it suits form fields as well as calls. */
   checkUrl(url: URL, maxLength = MAX_URL_LENGTH): void {
     if (this.#passed.has(url)) return;
     if (url.href.length > maxLength) throw new EgressRefusedError('length', url.hostname);
@@ -74,11 +74,11 @@ export class EgressPolicy {
   }
 
   /**
-   * A lookup for `net.connect` to one port. It resolves once and answers with the addresses that it has checked, so a
-   * second DNS answer (rebinding) has no chance to come between the check and the connection.
+   * A lookup for `net.connect` to one port. It resolves once and returns the addresses that it checked, so that a
+   * second DNS answer (rebinding) cannot come between the check and the connection.
    */
   lookupFor(port: number): LookupFunction {
-    // callbackify, since what a callback throws inside of a promise would be lost as an unhandled rejection.
+    // callbackify, since an error that a callback throws inside a promise would be an unhandled rejection.
     const resolve = callbackify((hostname: string, family: LookupOptions['family']) =>
       this.#resolveChecked(hostname, port, family),
     );
@@ -99,8 +99,8 @@ export class EgressPolicy {
   ): Promise<readonly LookupAddress[]> {
     const addresses = await this.#resolver(hostname);
     const isTrusted = this.#allowList.hasName(comparableHost(hostname), port);
-    // One bad address refuses the name. Connecting to the good rest would hide an attempt at rebinding, and would make
-    // it depend on the order and the health of the addresses whether a host of both kinds works.
+    // One bad address refuses the name. Connecting to the good ones would hide an attempt at rebinding. Whether such a
+    // host works would then depend on the order and health of its addresses.
     if (!isTrusted && addresses.some(({ address }) => !this.#isAllowedAddress(address, port))) {
       throw new EgressRefusedError('address', hostname);
     }
@@ -119,7 +119,7 @@ function portOf(url: URL): number {
   return url.protocol === 'http:' ? 80 : 443;
 }
 
-/** Without the brackets of an IPv6 literal and without the trailing dot, which means the same host to a resolver. */
+/** Removes the brackets of an IPv6 literal and trailing dots, which a resolver ignores, and lower-cases the name. */
 function comparableHost(hostname: string): string {
   return withoutBrackets(hostname).toLowerCase().replace(/\.+$/, '');
 }

@@ -1,14 +1,14 @@
 import { assertNever } from '../../common/assert-never.js';
 
-/** Of what is configured. */
+/** The longest configured URL, in characters. */
 export const MAX_URL_LENGTH = 2_048;
 
 /** The rule that a URL or host breaks. */
 export type EgressRefusalReason = 'length' | 'scheme' | 'userinfo' | 'port' | 'address' | 'host';
 
 /**
- * The gateway may not connect there. Holds the host as it was configured and never what it resolved to, so that an
- * error text cannot be used to map the network that the gateway runs in.
+ * Thrown when the gateway may not connect to a host. Contains the configured host and never its addresses, so that
+ * errors cannot be used to map the gateway's network.
  */
 export class EgressRefusedError extends Error {
   constructor(
@@ -21,11 +21,11 @@ export class EgressRefusedError extends Error {
 }
 
 /**
- * Why the gateway may never call an address, so that it is refused now and not at the first request; for the 400 of a field
- * that holds a URL, and reads on from the field's name, as `invalidField` wants it.
+ * The reason why the gateway may never call a URL, so that it is refused when it is configured. Follows the field's
+ * name in a 400, as `invalidField` expects; undefined for an allowed URL.
  */
 export function egressProblem(egress: { checkUrl(url: URL): void }, url: string): string | undefined {
-  // Other rules for URLs accept some that no parser does: a zone in an IPv6 address.
+  // Other URL rules accept some that no parser accepts, such as a zone in an IPv6 address.
   if (!URL.canParse(url)) return 'must be an absolute URL';
   try {
     egress.checkUrl(new URL(url));

@@ -9,34 +9,36 @@ export type RouteSettings = Pick<EgressSettings, 'EGRESS_PROXY' | 'EGRESS_NO_PRO
 const DIRECT: RouteSettings = { EGRESS_NO_PROXY: [] };
 const LOOPBACK = ['127.0.0.0/8', '::1', 'localhost'];
 
-/** How outgoing connections leave: by the operator's proxy or directly, and whose certificates they trust. */
+/**
+ * The route of outgoing connections: through the operator's proxy or directly. Also the certificates that they trust.
+ */
 export class EgressRoute {
   readonly #proxy: URL | undefined;
   readonly #isAllDirect: boolean;
-  /** These hosts, and the hosts below them. */
+  /** These hosts and their subdomains are called directly. */
   readonly #hosts: EgressAllowList;
-  /** Only the hosts below these. */
+  /** Only the subdomains of these are called directly. */
   readonly #domains: EgressAllowList;
-  /** Made once: it holds all known authorities, and would be made again for each connection. */
+  /** Created once, since it holds all known authorities. Otherwise each connection would create it. */
   readonly #secureContext: SecureContext | undefined;
 
   constructor({ EGRESS_PROXY: proxy, EGRESS_NO_PROXY: direct, EGRESS_CA_FILE: file }: RouteSettings = DIRECT) {
     this.#proxy = proxy === undefined ? undefined : new URL(proxy);
     this.#isAllDirect = direct.includes('*');
     const named = direct.filter((entry) => entry !== '*');
-    // Through a proxy, these would be the proxy's own machine.
+    // Through a proxy, these would mean the proxy's own machine.
     this.#hosts = new EgressAllowList([...LOOPBACK, ...named.filter((entry) => withoutDot(entry) === entry)]);
     this.#domains = new EgressAllowList(named.filter((entry) => withoutDot(entry) !== entry).map(withoutDot));
     if (file === undefined) return;
     this.#secureContext = createSecureContext({ ca: [...rootCertificates, ...readAuthorities(file)] });
   }
 
-  /** The known authorities and those of the setting; undefined without one. */
+  /** Trusts the known authorities and those of EGRESS_CA_FILE; undefined without this setting. */
   get secureContext(): SecureContext | undefined {
     return this.#secureContext;
   }
 
-  /** The proxy on the way to a host; undefined where there is none. */
+  /** The proxy for a host; undefined for a direct connection. */
   proxyTo(hostname: string, port: number): URL | undefined {
     if (this.#proxy === undefined || this.#isAllDirect) return undefined;
     const host = withoutBrackets(hostname).toLowerCase().replace(/\.+$/, '');

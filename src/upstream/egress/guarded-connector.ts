@@ -4,15 +4,15 @@ import type { EgressPolicy } from './egress-policy.js';
 import { openTunnel } from './proxy-tunnel.js';
 
 export interface GuardedConnectorOptions {
-  /** Milliseconds for DNS, TCP and TLS together. undici checks it about twice a second. */
+  /** Milliseconds for DNS, TCP and TLS together. undici checks the limit about twice a second. */
   readonly connectTimeoutMs: number;
   /** Certificates to trust instead of the built-in ones. */
   readonly ca?: ConnectionOptions['ca'];
 }
 
-/** An undici connector that opens no socket to a place that the policy refuses. For Pool, Agent and Client alike. */
+/** An undici connector that opens no socket to a target that the policy refuses. Usable for Pool, Agent and Client. */
 export function guardedConnector(policy: EgressPolicy, options: GuardedConnectorOptions): buildConnector.connector {
-  // A lookup function is not told the port, on which an allow-list entry may depend: hence one connector a port.
+  // A lookup function does not receive the port, on which an allow-list entry may depend, so each port has a connector.
   const connectors = new Map<number, buildConnector.connector>();
 
   const { secureContext } = policy.route;
@@ -33,10 +33,10 @@ export function guardedConnector(policy: EgressPolicy, options: GuardedConnector
   return (target, callback) => {
     const port = Number(target.port) || (target.protocol === 'http:' ? 80 : 443);
     try {
-      // net.connect does no lookup for a literal address, so that lookups alone would let such a host through.
+      // net.connect does no lookup for a literal address, so checking only lookups would let it through.
       policy.checkTarget({ protocol: target.protocol, hostname: target.hostname, port });
     } catch (error) {
-      // Later, as the failure of a true connection would come.
+      // Asynchronously, like the failure of a real connection.
       queueMicrotask(() => callback(error instanceof Error ? error : new Error('egress check failed'), null));
       return;
     }
@@ -52,7 +52,7 @@ export function guardedConnector(policy: EgressPolicy, options: GuardedConnector
   };
 }
 
-/** In place of the authorities that are known, and of those of the setting. */
+/** Trusts only these certificates, not the known authorities or those of EGRESS_CA_FILE. */
 function trustOnly(ca: NonNullable<GuardedConnectorOptions['ca']>) {
   return { secureContext: createSecureContext({ ca }) };
 }

@@ -4,7 +4,7 @@ import type { UpstreamHeaders, UpstreamRequest } from '../upstream.types.js';
 import type { EgressPolicy } from './egress-policy.js';
 import { type Certificates, loneSender, upstreamMethod } from './lone-sender.js';
 
-/** Statuses with which the Response constructor takes no body. */
+/** Statuses for which the Response constructor accepts no body. */
 const WITHOUT_BODY = [204, 205];
 
 export interface GuardedFetchOptions extends Certificates {
@@ -13,8 +13,8 @@ export interface GuardedFetchOptions extends Certificates {
 }
 
 /**
- * A `fetch` for libraries that take one, over `loneSender`. Rejects with UpstreamFailure, or with the reason of the caller's
- * signal.
+ * A `fetch` over `loneSender`, for libraries that accept one. Rejects with UpstreamFailure, or with the reason of the
+ * caller's signal.
  */
 export function guardedFetch(policy: EgressPolicy, options: GuardedFetchOptions): typeof fetch {
   const { timeoutMs, maxResponseBytes, ca } = options;
@@ -24,7 +24,7 @@ export function guardedFetch(policy: EgressPolicy, options: GuardedFetchOptions)
     signal?.throwIfAborted();
     const url = new URL(input instanceof Request ? input.url : input);
     try {
-      // Before Request is made: that throws for a URL with a password, and its message holds the URL.
+      // Runs before the Request is constructed, which throws for a URL with a password, in a message with the URL.
       policy.checkUrl(url);
     } catch (error) {
       throw toExchangeError(error, 'unsent', url.host);
@@ -66,7 +66,7 @@ function presenceOf(signal: AbortSignal | null | undefined): ClientConnection {
   };
 }
 
-/** A header that came more than once has one pair for each value. */
+/** A repeated header becomes one pair for each value. */
 function headerPairs(headers: UpstreamHeaders): [string, string][] {
   return Object.entries(headers).flatMap(([name, value]) => {
     const values = value === undefined ? [] : typeof value === 'string' ? [value] : value;

@@ -6,24 +6,25 @@ import type { UpstreamAnswer, UpstreamHead, UpstreamRequest } from '../upstream.
 import { type Certificates, type SendSingle, upstreamMethod } from './lone-sender.js';
 
 export interface GuardedHttpLimits {
-  /** A request may name shorter ones, never longer ones. */
+  /** A request may set a shorter timeout, but no longer one. */
   readonly timeoutMs: number;
   readonly maxRequestBytes: number;
   readonly maxResponseBytes: number;
 }
 
 /**
- * Settings for Nest's HttpModule whose requests leave through `send`, and so by the egress rules: no redirects, no proxy
- * of the environment, bounds on time and sizes. Every status is an answer, and its body a Buffer. Rejects with
- * UpstreamFailure, which holds nothing of the request, and with axios's CanceledError when `signal` aborts.
+ * Settings for Nest's HttpModule that send requests through `send`, and so by the egress rules: without redirects or a
+ * proxy of the environment, and with limits on time and sizes. Every status is an answer, with a Buffer as its body.
+ * Rejects with UpstreamFailure, which contains nothing of the request, and with axios's CanceledError when `signal`
+ * aborts.
  */
 export function guardedHttp(send: SendSingle, limits: GuardedHttpLimits): HttpModuleOptions {
   return {
     adapter: adapterOver(send, limits),
     responseType: 'arraybuffer',
-    // axios would send one of its own.
+    // Otherwise axios sends its own `accept`.
     headers: { accept: false },
-    // The adapter knows neither. Should it ever be another one, these hold.
+    // Our adapter ignores both. They apply if another adapter is ever used.
     maxRedirects: 0,
     proxy: false,
   };
@@ -34,7 +35,7 @@ function adapterOver(send: SendSingle, limits: GuardedHttpLimits): AxiosAdapter 
     const caller = new AbortableClient();
     const leave = (): void => caller.abort();
     config.signal?.addEventListener?.('abort', leave);
-    // How the Observables of HttpService cancel. It ends with its request.
+    // The Observables of HttpService cancel by this token, which lives as long as its request.
     void config.cancelToken?.promise.then(leave);
     try {
       const call = {
@@ -50,7 +51,7 @@ function adapterOver(send: SendSingle, limits: GuardedHttpLimits): AxiosAdapter 
   };
 }
 
-/** axios has 0 and -1 for "no bound". */
+/** axios uses 0 and -1 for "no limit". */
 function atMost(bound: number, wanted: number | undefined): number {
   return wanted !== undefined && wanted > 0 ? Math.min(bound, wanted) : bound;
 }
@@ -58,7 +59,7 @@ function atMost(bound: number, wanted: number | undefined): number {
 function toUpstreamRequest(config: InternalAxiosRequestConfig, maxBytes: number): UpstreamRequest {
   const body = toBody(config.data);
   if (body !== undefined && body.length > maxBytes) throw new RangeError(`a request of more than ${maxBytes} bytes`);
-  // axios names a content type for every POST.
+  // axios sets a content type for every POST.
   const headers = body === undefined ? config.headers.setContentType(null) : config.headers;
   return {
     method: upstreamMethod((config.method ?? 'get').toUpperCase()),
@@ -70,7 +71,7 @@ function toUpstreamRequest(config: InternalAxiosRequestConfig, maxBytes: number)
   };
 }
 
-/** Text is what axios makes of objects. */
+/** axios has already serialised objects to text. */
 function toBody(data: unknown): Buffer | undefined {
   if (data === undefined || data === null) return undefined;
   if (typeof data === 'string' || data instanceof Uint8Array) return Buffer.from(data);
@@ -89,7 +90,7 @@ function toResponse({ status, headers, body }: UpstreamAnswer, config: InternalA
   return { status, statusText: '', headers: Object.fromEntries(named), data: body, config };
 }
 
-/** Of an answer that came through `guardedHttp`. */
+/** The head of an answer to a request through `guardedHttp`. */
 export function headOf({ status, headers }: Pick<AxiosResponse, 'status' | 'headers'>): UpstreamHead {
   const entries: readonly [string, unknown][] = Object.entries(headers);
   return { status, headers: Object.fromEntries(entries.filter(isText)) };

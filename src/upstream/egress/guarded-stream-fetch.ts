@@ -6,21 +6,24 @@ import { guardedConnector, type GuardedConnectorOptions } from './guarded-connec
 type FetchInput = string | URL;
 
 export interface GuardedStreamFetchOptions extends GuardedConnectorOptions {
-  /** Bound for each answer, after decompression. */
+  /** The largest answer, in bytes after decompression. */
   readonly maxResponseBytes: number;
 }
 
 export interface GuardedStreamFetch {
   readonly fetch: (input: FetchInput, init?: RequestInit) => Promise<Response>;
-  /** Aborts with an UpstreamFailure `too_large` when an answer is, for the signals of others: a library may keep its errors to itself. */
+  /**
+   * Aborts with an UpstreamFailure `too_large` when an answer is too large. Callers combine it with other signals,
+   * since a library may swallow errors.
+   */
   readonly overflow: AbortSignal;
-  /** Ends every connection, and what still runs on them. */
+  /** Closes all connections, and aborts the requests on them. */
   close(): Promise<void>;
 }
 
 /**
- * A `fetch` for libraries that read answers as they come (event streams). It obeys the egress rules and fails on a
- * redirect, and when an answer is too long. Its connections live until it is closed.
+ * A `fetch` for libraries that read streamed answers (server-sent events). It follows the egress rules, and fails on a
+ * redirect or a too large answer. Its connections stay open until it is closed.
  */
 export function guardedStreamFetch(policy: EgressPolicy, options: GuardedStreamFetchOptions): GuardedStreamFetch {
   const agent = new Agent({ connect: guardedConnector(policy, options), headersTimeout: 0, bodyTimeout: 0 });

@@ -4,9 +4,11 @@ import { LRUCache } from 'lru-cache';
 import { withTimeout } from '../../common/time/timeout.js';
 import { SlowLookupError } from './slow-lookup.error.js';
 
-/** Below the timeouts of connections (5 s), which would blame the connection and leave the look-up behind. */
+/** Below the timeout of connections (5 s), which would blame the connection and leave the look-up running. */
 const PATIENCE_MS = 4_000;
-/** Half of what the system looks up at a time for a Node with UV_THREADPOOL_SIZE=16, which leaves half of its threads to look-ups. */
+/**
+ * Half of the concurrent look-ups of a Node with UV_THREADPOOL_SIZE=16, which leaves half of its threads to look-ups.
+ */
 const UNPROVEN_AT_ONCE = 4;
 const MAX_PROVEN_NAMES = 10_000;
 
@@ -15,16 +17,16 @@ export type HostResolver = (hostname: string) => Promise<readonly LookupAddress[
 const systemResolver: HostResolver = (hostname) => lookup(hostname, { all: true, verbatim: true });
 
 /**
- * Name look-ups that cannot block each other. Each holds one of few threads until the name's servers answer, and cannot be
- * aborted. So there is one look-up per name at a time, shared by all callers, who are refused while it takes too long. Names
- * whose last look-up was not quick share a part of the threads. Results are not cached.
+ * Name look-ups that cannot block each other. A look-up occupies a thread until the name servers answer, and cannot be
+ * aborted. So there is one look-up per name at a time, shared by all callers, who are refused while it takes too long.
+ * Names whose last look-up was not quick share a part of the threads. Results are not cached.
  */
 export class HostLookups {
-  /** Look-ups that are in flight or wait for their turn, by name. A settled one takes too long. */
+  /** Look-ups that are in flight or queued, by name. One that has already rejected takes too long. */
   readonly #pending = new Map<string, ReturnType<HostResolver>>();
-  /** Names that wait for their turn, longest first, and what begins their look-ups. */
+  /** Queued names in order of arrival, with the functions that start their look-ups. */
   readonly #waiting = new Map<string, () => void>();
-  /** Names whose last answer came in time. */
+  /** Names whose last look-up was in time. */
   readonly #proven = new LRUCache<string, true>({ max: MAX_PROVEN_NAMES });
   readonly #patienceMs: number;
   #unprovenRunning = 0;
@@ -36,7 +38,7 @@ export class HostLookups {
     this.#patienceMs = options.patienceMs ?? PATIENCE_MS;
   }
 
-  /** Rejects with SlowLookupError, or as the system does. */
+  /** Rejects with SlowLookupError, or with the error of the system. */
   readonly find: HostResolver = (hostname) => {
     const name = hostname.toLowerCase();
     return this.#pending.get(name) ?? this.#begin(name);

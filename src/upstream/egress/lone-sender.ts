@@ -10,7 +10,7 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 const NO_BODY = Buffer.alloc(0);
 
-/** A call that is tried once. */
+/** A call without retries. */
 export type SingleCall = Pick<UpstreamCall, 'request' | 'timeoutMs' | 'maxResponseBytes' | 'caller'>;
 
 export type Certificates = Pick<GuardedConnectorOptions, 'ca'>;
@@ -19,8 +19,8 @@ export type Certificates = Pick<GuardedConnectorOptions, 'ca'>;
 export type SendSingle = (call: SingleCall, certificates?: Certificates) => Promise<UpstreamAnswer>;
 
 /**
- * Sends each request on a connection of its own, so that there is nothing to close: for calls that come now and then. Obeys
- * the egress rules, fails on a redirect, and holds the whole answer.
+ * Sends each request on its own connection, so that there is nothing to close: for rare calls. Follows the egress
+ * rules, fails on a redirect, and buffers the whole answer.
  */
 export function loneSender(policy: EgressPolicy, connectTimeoutMs: number): SendSingle {
   const connect = guardedConnector(policy, { connectTimeoutMs });

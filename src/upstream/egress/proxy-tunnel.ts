@@ -9,13 +9,13 @@ const PROBE_MS = 60_000;
 export interface TunnelOptions {
   /** Milliseconds until the proxy has connected. */
   readonly timeoutMs: number;
-  /** For a proxy that speaks TLS. */
+  /** The trusted certificates for a proxy that speaks TLS. */
   readonly secureContext?: SecureContext | undefined;
 }
 
 /**
  * Asks a proxy for a connection to a host (`CONNECT`, RFC 9110, section 9.3.6). The proxy resolves the name. Calls back
- * once, with an error whose code says what the proxy answered.
+ * once; the code of an error contains the status of the proxy.
  */
 export function openTunnel(
   proxy: URL,
@@ -63,7 +63,7 @@ function connectRequest(proxy: URL, authority: string, secureContext: SecureCont
     path: authority,
     headers: { host: authority, ...authorization(proxy) },
     agent: false,
-    // By default, Node would take the name of the Host header, which is that of the target.
+    // By default, Node would use the Host header, which names the target, not the proxy.
     ...(isSecure && isIP(host) === 0 ? { servername: host } : {}),
     ...(isSecure && secureContext !== undefined ? { secureContext } : {}),
   });

@@ -17,7 +17,7 @@ export const MAX_CREDENTIALS_CHARACTERS = 16_384;
 const MAX_HEADERS = 20;
 const HEADER_NAME = /^[\w-]{1,64}$/;
 const HEADER_VALUE = /^[\x20-\x7e]{1,4096}$/;
-/** They follow from the address and the body. */
+/** Headers that follow from the URL and the body. */
 const OWN_HEADERS: ReadonlySet<string> = new Set(['host', 'content-length', 'transfer-encoding', 'connection']);
 const MIN_LIFETIME_SECONDS = 600;
 const MAX_LIFETIME_SECONDS = 43_200;
@@ -31,7 +31,10 @@ export interface ServiceAccount {
   readonly tokenUrl: URL;
 }
 
-/** Where the token is that Google exchanges. A `field` is of JSON; without it, the text is the token. */
+/**
+ * The source of the subject token. `field` names the JSON member with the token; without it, the whole text is the
+ * token.
+ */
 export type SubjectTokenSource =
   | { readonly kind: 'file'; readonly path: string; readonly field: string | undefined }
   | {
@@ -49,10 +52,10 @@ export interface ExternalAccount {
   readonly subjectTokenType: string;
   readonly tokenUrl: URL;
   readonly source: SubjectTokenSource;
-  /** The service account that it acts as. */
+  /** The service account that the identity impersonates. */
   readonly impersonation: { readonly url: URL; readonly lifetimeSeconds: number } | undefined;
   readonly client: { readonly id: string; readonly secret: string } | undefined;
-  /** Of a workforce pool, whose users have no project. */
+  /** The billing project of a workforce pool, whose users have no project. */
   readonly userProject: string | undefined;
 }
 
@@ -110,7 +113,7 @@ function readExternalAccount(value: JsonObject): ExternalAccount {
 
 function readSource(source: JsonObject): SubjectTokenSource {
   const { environment_id: environment, file, url } = source;
-  // First: the source of AWS has a `url` too.
+  // Checked first, since the AWS source also has a `url`.
   if (environment === 'aws1') return { kind: 'aws' };
   if (file !== undefined) {
     return { kind: 'file', path: readString(file, 'credential_source.file'), field: readField(source) };
@@ -122,7 +125,7 @@ function readSource(source: JsonObject): SubjectTokenSource {
   throw new UnexpectedShapeError('a file, a url or environment_id aws1', 'credential_source');
 }
 
-/** The field of JSON that holds the token; undefined: all of it is the token. */
+/** The JSON member that holds the token; undefined when the whole text is the token. */
 function readField({ format }: JsonObject): string | undefined {
   if (format === undefined) return undefined;
   const at = 'credential_source.format';

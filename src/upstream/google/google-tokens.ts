@@ -11,13 +11,13 @@ import type { GoogleToken, SendTokenRequest } from './token-answer.js';
 import { tokenForKey, tokenForSubject } from './token-exchange.js';
 
 const MAX_TOKENS = 1_000;
-/** Before its end, so that a call that starts with it ends in time. */
+/** Tokens are renewed this long before they expire, so that a call in flight can finish with one. */
 const RENEW_BEFORE_EXPIRY_MS = 5 * 60_000;
 
 export const GOOGLE_AUTH_TYPES = ['credentials', 'metadata'] as const;
 export type GoogleAuthType = (typeof GOOGLE_AUTH_TYPES)[number];
 
-/** The options of a virtual key that decide who calls. */
+/** The options of a virtual key that select the calling identity. */
 export interface GoogleOptions extends BaseProviderOptions {
   readonly google_auth_type?: GoogleAuthType;
   readonly google_credentials?: string;
@@ -25,19 +25,21 @@ export interface GoogleOptions extends BaseProviderOptions {
 
 export interface GoogleTokenServices extends SubjectTokenServices {
   readonly now: () => Date;
-  /** Sends to the metadata server, which the guard of `send` refuses. */
+  /** Sends to the metadata server, which the egress rules of `send` refuse. */
   readonly sendToMachine: SendTokenRequest;
   readonly metadataHost: string;
-  /** Organisations (ids) that may use identities of the gateway's machine; none unless the operator names them. */
+  /**
+   * Ids of the organisations that may use identities of the gateway's machine; empty unless the operator names some.
+   */
   readonly allowedOrganisations: readonly string[];
-  /** Where tokens of such identities go: hosts, or their ends. */
+  /** The hosts, or host suffixes, that may receive tokens of such identities. */
   readonly allowedHosts: readonly string[];
 }
 
 interface Identity {
   /** A hash of everything that a token depends on. */
   readonly cacheKey: string;
-  /** undefined: the one of the machine. */
+  /** undefined for the identity of the machine. */
   readonly credentials: GoogleCredentials | undefined;
 }
 
@@ -45,7 +47,9 @@ interface KeptToken extends GoogleToken {
   readonly renewAt: number;
 }
 
-/** Turns a virtual key's options into an access token. Tokens are kept until shortly before they end, in memory only. */
+/**
+ * Resolves a virtual key's options to an access token. Tokens are cached in memory until shortly before they expire.
+ */
 export class GoogleTokenSource {
   readonly #identities = new WeakMap<GoogleOptions, Identity>();
   readonly #tokens = new LRUCache<string, KeptToken>({ max: MAX_TOKENS });
@@ -54,8 +58,8 @@ export class GoogleTokenSource {
   constructor(private readonly services: GoogleTokenServices) {}
 
   /**
-   * @param url where the token is sent
-   * @throws GatewayError `secret_unavailable`, `provider_credential_rejected` where Google refuses the credential, and
+   * @param url the URL that receives the token
+   * @throws GatewayError `secret_unavailable`, `provider_credential_rejected` when Google refuses the credential, and
    * `permission_denied` for an organisation that may not use the gateway's identity
    */
   resolve(credential: Credential<GoogleOptions>, url: URL): MaybePromise<string> {
@@ -66,14 +70,14 @@ export class GoogleTokenSource {
     return this.#renewed(identity, credential.organisationId).then(({ value }) => value);
   }
 
-  /** Google does not take this token: whether the next one may be another. */
+  /** Drops a token that Google refused. Returns true, since the next one may differ. */
   forget(credential: Credential<GoogleOptions>, refused: string): boolean {
     const { cacheKey } = this.#identityOf(credential);
     if (this.#tokens.get(cacheKey)?.value === refused) this.#tokens.delete(cacheKey);
     return true;
   }
 
-  /** One request for each identity at a time, however many calls wait for it. */
+  /** Sends at most one request per identity at a time, which all waiting calls share. */
   #renewed(identity: Identity, organisationId: string): Promise<KeptToken> {
     const { cacheKey } = identity;
     const pending = this.#pending.get(cacheKey);
@@ -82,7 +86,7 @@ export class GoogleTokenSource {
       .then((token) => {
         const now = this.services.now().getTime();
         const lifetime = token.expiresAt - now;
-        // The metadata server gives out tokens that end soon.
+        // The metadata server may return tokens that expire soon.
         const kept = { ...token, renewAt: now + Math.max(lifetime - RENEW_BEFORE_EXPIRY_MS, lifetime / 2) };
         this.#tokens.set(cacheKey, kept);
         return kept;
@@ -98,7 +102,7 @@ export class GoogleTokenSource {
     if (credentials === undefined) return tokenOfMachine(services.sendToMachine, services.metadataHost, now);
     if (credentials.type === 'service_account') return tokenForKey(credentials, services.send, now);
     const { tokenUrl, impersonation } = credentials;
-    // The subject token goes there, and is not always the tenant's.
+    // These hosts receive the subject token, which may be the gateway's own.
     for (const url of [tokenUrl, impersonation?.url]) if (url !== undefined) this.#assertHost(url);
     const subjectToken = await subjectTokenOf(credentials, organisationId, services, now);
     return tokenForSubject(credentials, subjectToken, services.send, now);
@@ -116,11 +120,11 @@ export class GoogleTokenSource {
     return identity;
   }
 
-  /** Anyone who has a bearer token can use it, so one of the gateway's own goes to Google alone. */
+  /** Anyone with a bearer token can use it, so the gateway's own tokens are sent only to the allowed hosts. */
   #assertAllowed({ credentials }: Identity, organisationId: string, url: URL): void {
     if (credentials?.type === 'service_account') return;
     if (credentials !== undefined && !isOfMachine(credentials.source)) return;
-    // AWS has a list of its own.
+    // For AWS, its own list of organisations applies instead.
     const isAws = credentials?.source.kind === 'aws';
     if (!isAws && !this.services.allowedOrganisations.includes(organisationId)) {
       throw new GatewayError('permission_denied', {

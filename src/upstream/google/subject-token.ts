@@ -8,24 +8,30 @@ import type { ExternalAccount, SubjectTokenSource } from './google-credentials.j
 import { askForToken, type SendTokenRequest } from './token-answer.js';
 
 const MAX_FILE_BYTES = 64 * 1024;
-/** Sessions of all regions of AWS count there, but for China and governments, whose partitions Google does not ask. */
+/**
+ * Sessions of all AWS regions are valid there, except for China and governments, whose partitions Google does not
+ * support.
+ */
 const AWS_REGION = 'us-east-1';
 
 export interface SubjectTokenServices {
   readonly send: SendTokenRequest;
-  /** Who the gateway is at AWS, for an organisation that may use it. */
+  /** The gateway's AWS identity, for an organisation that may use it. */
   readonly awsIdentity: (organisationId: string, region: string) => Promise<AwsCredentials>;
-  /** Files that credentials may name. */
+  /** The files that credentials may name. */
   readonly files: readonly string[];
 }
 
-/** Whether a source is part of the machine that the gateway runs on, so that the token is the gateway's own. */
+/** Whether a source belongs to the gateway's machine, so that the token is the gateway's own. */
 export function isOfMachine(source: SubjectTokenSource): boolean {
-  // Metadata servers are at plain http.
+  // Metadata servers use plain http.
   return source.kind !== 'url' || source.url.protocol === 'http:';
 }
 
-/** The token of the other identity provider. @throws GatewayError `secret_unavailable`, `permission_denied` */
+/**
+ * Reads the token of the external identity provider.
+ * @throws GatewayError `secret_unavailable`, `permission_denied`
+ */
 export async function subjectTokenOf(
   { source, audience }: ExternalAccount,
   organisationId: string,
@@ -72,7 +78,7 @@ function tokenIn(value: unknown, field: string | undefined, place: string): stri
   return token;
 }
 
-/** A signed question to AWS, who asks: Google sends it, and believes the answer. */
+/** A signed GetCallerIdentity request as a token. Google sends it to AWS, and trusts the answer. */
 async function signedIdentity(credentials: AwsCredentials, audience: string, now: Date): Promise<string> {
   const url = awsEndpoint('sts', AWS_REGION);
   url.search = '?Action=GetCallerIdentity&Version=2011-06-15';

@@ -4,24 +4,25 @@ import { VISIBLE_ASCII } from '../../common/constants.js';
 import { answerToError } from '../provider-error.js';
 import { UpstreamFailure, type UpstreamAnswer, type UpstreamRequest } from '../upstream.types.js';
 
-/** A bearer token. Times are Unix milliseconds. */
+/** A bearer token. `expiresAt` is in Unix milliseconds. */
 export interface GoogleToken {
   readonly value: string;
   readonly expiresAt: number;
 }
 
-/** Sends a request by the egress rules, bounded in time and size. Rejects with UpstreamFailure. */
+/** Sends a request by the egress rules, with limits on time and size. Rejects with UpstreamFailure. */
 export type SendTokenRequest = (request: UpstreamRequest) => Promise<UpstreamAnswer>;
 
 const MAX_TOKEN_CHARACTERS = 16_384;
 const SECOND_MS = 1_000;
-/** OAuth refuses with 400, and IAM with 404 where the service account does not exist. */
+/** OAuth refuses with 400. IAM refuses with 404 when the service account does not exist. */
 const REFUSALS = [400, 404];
 
 /**
- * The JSON of a 200.
- * @param secrets of the request, which the answer may repeat
- * @throws GatewayError `provider_credential_rejected` and others, as for an answer of the provider; `secret_unavailable`
+ * Sends a request. Returns the JSON object or list of a 200, or else its text.
+ * @param secrets the request's secrets, which the answer may repeat
+ * @throws GatewayError `provider_credential_rejected` and others, as for an answer of the provider;
+ * `secret_unavailable`
  */
 export async function askForToken(
   send: SendTokenRequest,
@@ -37,7 +38,7 @@ export async function askForToken(
   });
   if (answer.status === 200) {
     const value = parseForeignJson(answer.body);
-    // Of a file or an address with a token alone.
+    // A URL of a subject token may return the bare token.
     return value === undefined || typeof value !== 'object' ? answer.body.toString('utf8') : value;
   }
   const { code, status, headers, provider, reason } = answerToError(
@@ -48,14 +49,20 @@ export async function askForToken(
   throw new GatewayError(code, { status, headers, provider, hint, reason: reason ?? host });
 }
 
-/** `{"access_token": "…", "expires_in": 3599}`. @throws GatewayError `secret_unavailable` */
+/**
+ * Reads `{"access_token": "…", "expires_in": 3599}`.
+ * @throws GatewayError `secret_unavailable`
+ */
 export function readOauthToken(answer: unknown, host: string, now: number): GoogleToken {
   const { access_token: value, expires_in: seconds } = isObject(answer) ? answer : {};
   if (!isToken(value) || typeof seconds !== 'number' || !(seconds > 0)) throw unknownForm(host);
   return { value, expiresAt: now + seconds * SECOND_MS };
 }
 
-/** `{"accessToken": "…", "expireTime": "2026-11-28T12:00:00Z"}`. @throws GatewayError `secret_unavailable` */
+/**
+ * Reads `{"accessToken": "…", "expireTime": "2026-11-28T12:00:00Z"}`.
+ * @throws GatewayError `secret_unavailable`
+ */
 export function readImpersonatedToken(answer: unknown, host: string): GoogleToken {
   const { accessToken: value, expireTime: time } = isObject(answer) ? answer : {};
   const expiresAt = typeof time === 'string' ? Date.parse(time) : Number.NaN;

@@ -1,4 +1,5 @@
-// How Google gives access tokens. Sources, read 2026-11-28: https://developers.google.com/identity/protocols/oauth2/service-account,
+// Requests for Google's access tokens. Sources, read 2026-11-28:
+// https://developers.google.com/identity/protocols/oauth2/service-account,
 // https://cloud.google.com/iam/docs/reference/sts/rest/v1/TopLevel/token,
 // https://cloud.google.com/iam/docs/reference/credentials/rest/v1/projects.serviceAccounts/generateAccessToken
 import { SignJWT } from 'jose';
@@ -18,7 +19,7 @@ const JWT_GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 const EXCHANGE_GRANT = 'urn:ietf:params:oauth:grant-type:token-exchange';
 const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token';
 
-/** A token of the service account, for an assertion that its key has signed. */
+/** Exchanges an assertion, signed with the service account's key, for a token of the account. */
 export async function tokenForKey(account: ServiceAccount, send: SendTokenRequest, now: Date): Promise<GoogleToken> {
   const { tokenUrl, keyId, email, key } = account;
   const seconds = Math.floor(now.getTime() / 1_000);
@@ -33,7 +34,7 @@ export async function tokenForKey(account: ServiceAccount, send: SendTokenReques
   return readOauthToken(await askForToken(send, request, [assertion]), tokenUrl.host, now.getTime());
 }
 
-/** A token for the subject token of an identity pool, or of the service account that it acts as. */
+/** Exchanges a subject token for a token of the identity pool, or of the service account that it impersonates. */
 export async function tokenForSubject(
   account: ExternalAccount,
   subjectToken: string,

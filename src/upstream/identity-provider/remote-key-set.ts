@@ -16,23 +16,23 @@ import { unavailableBecause } from './unavailable-because.js';
 import { UnexpectedStatusError } from './unexpected-status.error.js';
 
 const MAX_AGE_MS = 10 * 60_000;
-/** Until this age, old keys serve while they are fetched again: under traffic, no request waits. */
+/** Up to this age, old keys are used during a refresh, so that under traffic no request waits. */
 const REFRESH_AGE_MS = 15 * 60_000;
-/** How long a fetch is waited for when the keys are older still; then the known ones serve. */
+/** How long callers wait for a fetch when the keys are older. Then the old keys are used. */
 const PATIENCE_MS = 500;
-/** An identity provider that is down for a while must not lock everybody out. */
+/** The longest use of old keys, so that an outage of the identity provider does not lock out everybody. */
 const MAX_STALE_AGE_MS = 60 * 60_000;
-/** Between two fetches: tokens with invented key ids must not make the gateway a load generator. */
+/** The shortest time between two fetches. Tokens with invented key ids must not make the gateway a load generator. */
 const COOL_DOWN_MS = 30_000;
-/** Without any keys every token fails, so the next try comes sooner. */
+/** Without keys every token fails, so the next fetch comes sooner. */
 const COOL_DOWN_WITHOUT_KEYS_MS = 1_000;
 const MAX_KEYS = 100;
 const ACCEPT = 'application/json, application/jwk-set+json';
 
 export interface RemoteKeySetOptions {
-  /** Bounded in time and size, by the egress rules. */
+  /** A `fetch` by the egress rules, with limits on time and size. */
   readonly fetchGuarded: typeof fetch;
-  /** Its monotonic time: keys must not last longer because the time is set back. */
+  /** Uses monotonic time, so that keys do not last longer when the clock is set back. */
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly logger: { warn(line: object): void };
   /** Default 500. */
@@ -40,16 +40,17 @@ export interface RemoteKeySetOptions {
 }
 
 /**
- * The key set at one address: fetched when it is needed, at most every 30 s. jose's remote set holds the keys, and has one fetch
- * serve all that wait. When to fetch is decided here, since jose has no stale keys and no pause after a fetch that failed.
+ * The key set of one URL, fetched on demand and at most every 30 s. jose's remote set holds the keys, and shares one
+ * fetch between all callers. This class decides when to fetch, since jose has no stale keys and no pause after a failed
+ * fetch.
  */
 export class RemoteKeySet {
   readonly #keys: ReturnType<typeof createRemoteJWKSet>;
   #fetchedAt = -Infinity;
   #lastAttemptAt = -Infinity;
-  /** Of the last fetch that ended; undefined when it succeeded. */
+  /** The error of the last completed fetch; undefined when it succeeded. */
   #lastFailure: GatewayError | undefined;
-  /** Resolves when the last fetch has taken so long that stale keys are better than waiting for it. */
+  /** Resolves when the last fetch is so late that stale keys are better than waiting. */
   #isLate: Promise<void> = Promise.resolve();
 
   constructor(
@@ -64,7 +65,7 @@ export class RemoteKeySet {
   }
 
   /**
-   * In jose's form of a key function.
+   * A key function for jose.
    * @throws errors.JWKSNoMatchingKey, errors.JWKSMultipleMatchingKeys
    * @throws GatewayError `identity_provider_unavailable`
    */
@@ -74,7 +75,7 @@ export class RemoteKeySet {
       return await this.#keys(header, token);
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
-      // The provider may have a new key since.
+      // The provider may have added a key since the last fetch.
       if (this.#isCoolingDown(COOL_DOWN_MS)) throw this.#lastFailure ?? error;
       await this.#keys.reload();
       return this.#keys(header, token);
@@ -95,7 +96,7 @@ export class RemoteKeySet {
     if (age >= REFRESH_AGE_MS) await Promise.race([settled, this.#isLate]);
   }
 
-  /** Not while a fetch runs: that one can be waited for. */
+  /** False during a fetch, since callers can wait for it. */
   #isCoolingDown(periodMs: number): boolean {
     return !this.#keys.reloading && this.options.clock.monotonic() - this.#lastAttemptAt < periodMs;
   }
@@ -121,8 +122,8 @@ export class RemoteKeySet {
 }
 
 /**
- * The keys of a set, which jose validates. Entries that are not objects are ignored, like keys of an unknown type (RFC 7517,
- * section 5), unless there is no other entry.
+ * Reads the keys of a set; jose validates them. Entries that are not objects are ignored, like keys of an unknown type
+ * (RFC 7517, section 5), unless there are no others.
  */
 function readKeySet(value: unknown): JSONWebKeySet {
   const entries: unknown = isObject(value) ? value['keys'] : undefined;

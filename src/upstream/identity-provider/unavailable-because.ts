@@ -4,7 +4,10 @@ import { type GatewayError, identityProviderUnavailable } from '../../common/err
 import { UpstreamFailure } from '../upstream.types.js';
 import { UnexpectedStatusError } from './unexpected-status.error.js';
 
-/** `what` did not work, and the log says why: never in the provider's words, which may quote what it was asked. */
+/**
+ * The error for `what` did not work. The log contains the reason, never the provider's words, which may quote the
+ * request.
+ */
 export function unavailableBecause(what: string, cause: unknown): GatewayError {
   return identityProviderUnavailable(`${what}: ${explain(cause)}`, cause);
 }

@@ -1,4 +1,4 @@
-/** An identity provider answered with a status that says that it did not do what it was asked. */
+/** Thrown when an identity provider answers with another status than 200. */
 export class UnexpectedStatusError extends Error {
   constructor(readonly status: number) {
     super(`expected status 200, not ${status}`);

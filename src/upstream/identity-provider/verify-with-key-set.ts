@@ -1,12 +1,12 @@
 import { errors, type JWTPayload, jwtVerify, type JWTVerifyOptions } from 'jose';
 import type { RemoteKeySet } from './remote-key-set.js';
 
-/** A token without a key id is tried with every key that fits; each try costs a signature check. */
+/** The most keys to try for a token without a key id. Each try costs a signature check. */
 const MAX_TRIES = 16;
 
 /**
- * The claims of a token that a key of the set has signed.
- * @throws errors.JOSEError for every fault of the token; one with an unusable key has none
+ * Verifies a token with the key set, and returns its claims.
+ * @throws errors.JOSEError for every fault of the token; an unusable key counts as no matching key
  * @throws GatewayError `identity_provider_unavailable`
  */
 export async function verifyWithKeySet(
@@ -40,7 +40,7 @@ async function verifyWithAny(
   throw new errors.JWSSignatureVerificationFailed();
 }
 
-/** A key that is too short, or no key: what jose and WebCrypto throw when they are to use it. Others of its set may be fine. */
+/** Whether jose or WebCrypto refused the key as too short or invalid. Other keys of its set may be usable. */
 function isUnusableKey(error: unknown): boolean {
   return error instanceof TypeError || error instanceof DOMException || error instanceof errors.JWKInvalid;
 }

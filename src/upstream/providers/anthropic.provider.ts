@@ -5,7 +5,7 @@ import { keyProblems } from './option-rules.js';
 import { ProviderOptions } from './provider-options.js';
 import type { Provider } from './provider.types.js';
 
-/** Every request has to name a version. This one is for those that have no other. */
+/** Every request must name a version. This is the default. */
 export const ANTHROPIC_VERSION = { 'anthropic-version': '2023-06-01' } as const;
 
 export class AnthropicOptions extends ProviderOptions {
@@ -14,7 +14,7 @@ export class AnthropicOptions extends ProviderOptions {
   readonly on_disconnect?: OnDisconnect;
 }
 
-/** Its base URL may end in `/v1` or not. Foundry's is `https://<resource>.services.ai.azure.com/anthropic`. */
+/** The base URL may end in `/v1`. Foundry's is `https://<resource>.services.ai.azure.com/anthropic`. */
 export const anthropic: Provider<AnthropicOptions> = {
   slug: 'anthropic',
   name: 'Anthropic',

@@ -11,12 +11,12 @@ import { keyProblems, missingOptions } from './option-rules.js';
 import { ProviderOptions } from './provider-options.js';
 import type { Credential, ModelNames, Provider, ProviderRequest } from './provider.types.js';
 
-/** Cohere's own path; `address` finds the place where the deployment keeps it. */
+/** Cohere's own path. `address` maps it to the deployment's path. */
 export const AZURE_RERANK_PATH = '/v2/rerank';
 
 const AUTH = ['api-key', 'bearer'] as const;
 
-/** Where a resource has the APIs of others. A base URL may name one of them, and serve all. */
+/** The paths of the APIs of a resource. A base URL may end in one of them, and serves all. */
 const API = /\/(?:openai(?:\/v1)?|anthropic(?:\/v1)?|providers\/cohere(?:\/v2)?)$/;
 const PATH_OF_API = /^\/(?:openai|anthropic)\//;
 
@@ -57,17 +57,21 @@ export const azureAi: Provider<AzureAiOptions> = {
   hasBetaMessages: true,
   hidesReasoning: true,
   refusesMaxTokens: true,
-  // The key is checked before the body, so a complaint about the empty body says that the key is good, for free.
+  // Azure checks the key before the body, so an error about the empty body proves that the key is valid, free of
+  // charge.
   probe: { request: { method: 'POST', path: AZURE_RERANK_PATH, body: {} }, accepts: [400, 422] },
 };
 
-/** `cohere.Cohere-rerank-v4.0-pro` → `Cohere-rerank-v4.0-pro`: one prefix goes, in any letter case; the rest is the deployment's name. */
+/**
+ * `cohere.Cohere-rerank-v4.0-pro` → `Cohere-rerank-v4.0-pro`: removes one prefix, in any letter case. The rest is the
+ * deployment's name.
+ */
 export function azureDeploymentName(model: string): string {
   const isPrefixed = model.slice(0, PROVIDER_PREFIX.length).toLowerCase() === PROVIDER_PREFIX;
   return isPrefixed ? model.slice(PROVIDER_PREFIX.length) : model;
 }
 
-/** One prefix is taken off before the model is sent. However many there are, it is the same deployment or none. */
+/** One prefix is removed before the model is sent. Names with any number of prefixes count as the same deployment. */
 export const azureModelNames: ModelNames = {
   canonical: withoutPrefixes,
   aliases: (name) => [{ text: PROVIDER_PREFIX + withoutPrefixes(name), markLength: PROVIDER_PREFIX.length }],
@@ -75,7 +79,7 @@ export const azureModelNames: ModelNames = {
 
 function withoutPrefixes(name: string): string {
   let deployment = name;
-  // A loop, since a name may be as long as a body: calls within calls would run out of stack.
+  // A loop, since a name may be as long as a body, and recursion would overflow the stack.
   for (let next = azureDeploymentName(name); next !== deployment && next !== ''; next = azureDeploymentName(next)) {
     deployment = next;
   }
@@ -83,9 +87,9 @@ function withoutPrefixes(name: string): string {
 }
 
 /**
- * Where the deployment answers rerank requests, by the form of `base_url`:
- * - ends in `/rerank`: as it is;
- * - ends in `/v1` or `/v2`: that version (older serverless deployments have only `/v1/rerank`, which takes the same body);
+ * The URL of the deployment's rerank requests, by the form of `base_url`:
+ * - ends in `/rerank`: unchanged;
+ * - ends in `/v1` or `/v2`: that version (older serverless deployments have only `/v1/rerank`, with the same body);
  * - a Foundry resource (`….services.ai.azure.com`): `/providers/cohere/v2/rerank`;
  * - anything else, a serverless deployment: `/v2/rerank`.
  */
@@ -97,7 +101,7 @@ function rerankUrl(base: URL): URL {
   return joinUrl(base, { path: needsProvider ? `/providers/cohere${AZURE_RERANK_PATH}` : AZURE_RERANK_PATH });
 }
 
-/** A serverless deployment has OpenAI's API at its own address. */
+/** A serverless deployment has OpenAI's API at `/v1`. */
 function openaiPath(options: AzureAiOptions, path: string): string {
   return baseUrl(options).hostname.endsWith('.models.ai.azure.com') ? `/v1${path}` : `/openai/v1${path}`;
 }

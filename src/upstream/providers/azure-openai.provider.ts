@@ -19,7 +19,10 @@ export class AzureOpenAiOptions extends ResourceProviderOptions {
   readonly base_model?: string;
 }
 
-/** Its base URL is the resource (`https://<name>.openai.azure.com`, the dated API) or the resource and `/openai/v1`. */
+/**
+ * The base URL is the resource (`https://<name>.openai.azure.com`, for the dated API), or the resource with
+ * `/openai/v1`.
+ */
 export const azureOpenai: Provider<AzureOpenAiOptions> = {
   slug: 'azure-openai',
   name: 'Azure OpenAI',
@@ -34,7 +37,7 @@ export const azureOpenai: Provider<AzureOpenAiOptions> = {
   dialects: {
     'openai-chat': (model, options) => modelPath(model, options, '/chat/completions'),
     'openai-completions': (model, options) => modelPath(model, options, '/completions'),
-    // The deployment is in the body in both forms.
+    // The deployment is in the body in both APIs.
     'openai-responses': () => '/responses',
     'openai-embeddings': (model, options) => modelPath(model, options, '/embeddings'),
   },
@@ -45,7 +48,7 @@ export const azureOpenai: Provider<AzureOpenAiOptions> = {
   probe: { request: { method: 'GET', path: '/models' }, accepts: [200] },
 };
 
-/** The dated API has a path for each deployment; the other one reads the deployment from the body. */
+/** The dated API has a path for each deployment. The other one reads the deployment from the body. */
 function modelPath(model: string, options: AzureOpenAiOptions, path: string): string {
   return isDated(baseUrl(options)) ? `/deployments/${encodeURIComponent(model)}${path}` : path;
 }

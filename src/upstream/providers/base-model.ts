@@ -5,6 +5,6 @@ import { Optional } from '../../common/validation/optional.decorator.js';
 
 const MAX_MODEL_LENGTH = 512;
 
-/** An option with the model behind deployments, whose names say nothing about it. */
+/** Validates the option with the model behind deployments, whose names do not show it. */
 export const BaseModel = (): PropertyDecorator =>
   applyDecorators(Optional(), IsString(), Length(1, MAX_MODEL_LENGTH), IsStorable());

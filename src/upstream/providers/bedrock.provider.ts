@@ -1,4 +1,5 @@
-// Provider P5. Its models of chats and messages stand in bedrock/inference-endpoints.ts. Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_agent-runtime_Rerank.html, read 2026-11-21.
+// Provider P5. The endpoints for chats and messages are in bedrock/inference-endpoints.ts. Source:
+// https://docs.aws.amazon.com/bedrock/latest/APIReference/API_agent-runtime_Rerank.html, read 2026-11-21.
 import { IsIn, Length, Matches, MaxLength } from 'class-validator';
 import { assertNever } from '../../common/assert-never.js';
 import { type FieldProblem, invalidField } from '../../common/errors/gateway.error.js';
@@ -25,13 +26,13 @@ import { Sensitive } from './sensitive.decorator.js';
 import { ResourceProviderOptions } from './resource-provider-options.js';
 import type { Provider, ProviderRequest } from './provider.types.js';
 
-/** The hosts: one reranks, one calls models, one manages jobs. All sign as `bedrock`. The files of jobs are in S3. */
+/** One host calls models, one reranks, one manages jobs. All sign as `bedrock`. The files of jobs are in S3. */
 const RUNTIME_HOST = 'bedrock-runtime';
 const MODELS_HOST = 'bedrock-agent-runtime';
 const CONTROL_HOST = 'bedrock';
 
 const ACCESS_KEY_FIELDS = ['aws_access_key_id', 'aws_secret_access_key'] as const;
-/** Of the credentials that sign; a Bedrock API key does without. */
+/** The options of signing credentials, which a Bedrock API key does not use. */
 const AWS_FIELDS = [
   'aws_auth_type',
   'aws_access_key_id',
@@ -89,7 +90,7 @@ export class BedrockOptions extends ResourceProviderOptions implements AwsOption
   readonly bedrock_endpoint?: BedrockEndpoint;
 }
 
-/** Bedrock signs with credentials that it may have to ask AWS for, so it is made with their source. */
+/** Creates the provider with a source of signing credentials, which may be requested from AWS. */
 export function createBedrockProvider(
   awsCredentials: Pick<AwsCredentialSource, 'resolve' | 'forget'>,
 ): Provider<BedrockOptions> {
@@ -109,7 +110,7 @@ export function createBedrockProvider(
       return buildRequest(joinUrl(base, request), request, credential.key === undefined ? {} : bearer(credential));
     },
     signer(credential) {
-      // A Bedrock API key is sent as it is.
+      // A Bedrock API key is sent unchanged.
       if (credential.key !== undefined) return undefined;
       let used: AwsCredentials | undefined;
       return {
@@ -127,7 +128,8 @@ export function createBedrockProvider(
     hidesReasoning: true,
     refusesMaxTokens: true,
     refusesCredential: areCredentialsRefused,
-    // AWS checks the signature before the body, so "your body is empty" (400) says that the credentials are good, for free.
+    // AWS checks the signature before the body, so the 400 for an empty body proves that the credentials are valid,
+    // free of charge.
     probe: { request: { method: 'POST', path: '/rerank', body: {} }, accepts: [400] },
   };
 }
@@ -147,7 +149,7 @@ function authProblems(options: BedrockOptions): readonly FieldProblem[] {
   }
 }
 
-/** Another host name does not contain the region, and the signature needs it. */
+/** A custom host name does not contain the region, which the signature needs. */
 function endpointProblems(options: BedrockOptions): readonly FieldProblem[] {
   return options.base_url === undefined ? [] : missingOptions(options, ['aws_region'], 'with base_url');
 }
@@ -162,7 +164,7 @@ function endpointOf(request: ProviderRequest, options: BedrockOptions): URL {
 
 function regionOf(request: ProviderRequest, options: BedrockOptions): string {
   const { aws_region: own } = options;
-  // Models are called, and jobs run, in one region: the wrong one would only be refused later, in less clear words.
+  // Models and jobs belong to one region. AWS would refuse the wrong one later, in less clear words.
   if (own !== undefined && request.region !== undefined && own !== request.region) {
     throw invalidField('model', "must be an ARN in the region of the virtual key (its option 'aws_region')");
   }
@@ -172,7 +174,7 @@ function regionOf(request: ProviderRequest, options: BedrockOptions): string {
   return region;
 }
 
-/** `<service>.<region>.amazonaws.com`: the address that was built above. */
+/** The region of a host that `endpointOf` built: `<service>.<region>.amazonaws.com`. */
 function regionInHost(url: URL): string {
   return url.hostname.split('.')[1] ?? '';
 }

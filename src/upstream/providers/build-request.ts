@@ -6,7 +6,7 @@ import type { Credential, ProviderRequest } from './provider.types.js';
 
 const NO_HEADERS: Readonly<Record<string, string>> = {};
 
-/** JSON in, JSON out. `credentialHeaders` win: no request may replace the credential. */
+/** Builds a JSON request. `credentialHeaders` take precedence: no request may replace the credential. */
 export function buildRequest(
   url: URL,
   request: ProviderRequest,
@@ -15,7 +15,7 @@ export function buildRequest(
   const body =
     request.bytes ?? (request.body === undefined ? undefined : Buffer.from(JSON.stringify(request.body), 'utf8'));
   const headers: Record<string, string> = {};
-  // Field by field: a spread makes objects of ever new shapes, and all that is done with them afterwards is slow.
+  // Field by field, since a spread creates objects of ever new shapes, which are slow to use.
   for (const [name, value] of Object.entries(request.headers ?? NO_HEADERS)) headers[name] = value;
   headers['accept'] = 'application/json';
   headers['user-agent'] = 'tollgate';
@@ -28,7 +28,10 @@ export function bearer(credential: Pick<Credential, 'key'>): { readonly authoriz
   return { authorization: `Bearer ${headerKey(credential)}` };
 }
 
-/** The key, fit for a header: a line break from a careless secret would otherwise fail far away, in the HTTP client. */
+/**
+ * The key as a header value. Throws `secret_unavailable` for a line break, for example, which would fail later in the
+ * HTTP client.
+ */
 export function headerKey(credential: Pick<Credential, 'key'>): string {
   const { key } = credential;
   if (key === undefined || !VISIBLE_ASCII.test(key)) {
@@ -42,23 +45,32 @@ export const MAX_BASE_URL_CHARACTERS = 2_048;
 
 const VERSION_AT_END = /\/v\d+$/;
 const VERSION_AT_START = /^\/v\d+(?=\/|$)/;
-/** `.` and `..` as whole segments, in every spelling: the URL API, or the server, would resolve them and leave the base's path. */
+/**
+ * `.` and `..` as whole segments, in every encoding. The URL API or the server would resolve them and leave the base's
+ * path.
+ */
 const DOT_SEGMENT = /(?:^|[/\\]|%2f|%5c)(?:\.|%2e){1,2}(?:[/\\]|%2f|%5c|$)/i;
 
-/** The URL when the text can serve as a base: absolute, http(s), no userinfo, query or fragment. Egress rules come later. */
+/**
+ * Parses a base URL: absolute, http(s), without userinfo, query or fragment; otherwise undefined. The egress rules
+ * apply later.
+ */
 export function parseBaseUrl(text: string): URL | undefined {
   if (text.length > MAX_BASE_URL_CHARACTERS || /[\s?#\\]/.test(text) || !/^https?:\/\//i.test(text)) return undefined;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   return url?.username === '' && url.password === '' ? url : undefined;
 }
 
-/** A URL that was made once and is shared by all calls to it: to parse one for every call is dear. Never to be changed. */
+/** Parsed URLs, shared by all calls, since parsing one per call is expensive. They must never be changed. */
 const bases = new LRUCache<string, URL>({ max: 1_000 });
 const addresses = new WeakMap<URL, Map<string, URL>>();
-/** Paths may hold ids; those that come again and again are few. */
+/** Paths may contain ids, but few paths repeat often. */
 const ADDRESSES_PER_BASE = 16;
 
-/** The virtual key's own base URL, else the provider's. Checked again here, since a secret reference may have supplied it. */
+/**
+ * The virtual key's own base URL, or else the provider's. Validated again, since a secret reference may have supplied
+ * it.
+ */
 export function baseUrl(options: { readonly base_url?: string }, providerDefault?: string): URL {
   const text = options.base_url ?? providerDefault;
   if (text === undefined) throw new GatewayError('secret_unavailable', { reason: 'config.base_url is missing' });
@@ -72,8 +84,8 @@ export function baseUrl(options: { readonly base_url?: string }, providerDefault
 }
 
 /**
- * Appends path and query to the base; host and path prefix of the base stay. A version at the end of the base gives way
- * to the one that the path begins with, so that `https://host` and `https://host/v1` mean the same for `/v1/rerank`.
+ * Appends path and query to the base, and keeps its host and path prefix. A version at the start of the path replaces
+ * one at the end of the base, so `https://host` and `https://host/v1` mean the same for `/v1/rerank`.
  */
 export function joinUrl(base: URL, { path, query }: Pick<ProviderRequest, 'path' | 'query'>): URL {
   const known = addresses.get(base)?.get(path);
@@ -109,7 +121,7 @@ function withQuery(address: URL, query: Readonly<Record<string, string | readonl
   return url;
 }
 
-/** The base's path without slashes at its end; empty for a bare origin. */
+/** The base's path without trailing slashes; empty for a bare origin. */
 export function pathPrefix(base: URL): string {
   return base.pathname.replace(/\/+$/, '');
 }

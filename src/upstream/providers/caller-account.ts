@@ -11,7 +11,8 @@ const MAX_LENGTH = 255;
 const NONE: Readonly<Record<string, string>> = {};
 
 /**
- * The organisation and the project that a caller names at OpenAI, where the virtual key passes them. Its own take their place.
+ * The OpenAI organisation and project that a caller names, if the virtual key passes them on. The key's own take
+ * precedence.
  * @throws GatewayError `validation_failed`
  */
 export function callerAccount(

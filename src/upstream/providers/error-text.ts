@@ -1,9 +1,9 @@
-// The error bodies of all providers, and of what stands in front of them: proxies, other gateways, web frameworks. One reader for
-// all, since a base URL may lead anywhere. The forms were collected from the providers' own pages, read 2026-11-21.
+// Reads the error bodies of all providers, and of proxies, other gateways and web frameworks before them. There is one
+// reader for all, since a base URL may lead anywhere. The formats come from the providers' own pages, read 2026-11-21.
 import { isObject, type JsonObject, parseForeignJson, stringOrUndefined } from '../../common/json/read.js';
 import { firstHeader, type UpstreamAnswer } from '../upstream.types.js';
 
-/** The provider's own words about a failure, unchecked and of any length. */
+/** The provider's own texts about a failure, unchecked and of any length. */
 export interface ProviderErrorText {
   readonly message?: string | undefined;
   readonly param?: string | undefined;
@@ -13,12 +13,12 @@ export interface ProviderErrorText {
 
 const NOTHING: ProviderErrorText = {};
 
-/** Deeper than any known form: `{"detail": [{"error": {"message": "…"}}]}`. */
+/** Deeper than any known format: `{"detail": [{"error": {"message": "…"}}]}`. */
 const MAX_DEPTH = 4;
-/** Of a list of broken rules. */
+/** The most items that are read of a list of broken rules. */
 const MAX_ITEMS = 20;
 
-/** Fields that hold the error itself, the most telling first. */
+/** Fields that hold the error itself, the most specific first. */
 const HOLDERS = ['error', 'detail', 'errors', 'fault', 'base_resp', 'message'] as const;
 const MESSAGES = [
   'message',
@@ -32,12 +32,12 @@ const MESSAGES = [
   'faultstring',
   'title',
 ] as const;
-/** Another gateway keeps what its own provider said. */
+/** The first name is of another gateway, which forwards its provider's code. */
 const CODES = ['provider_code', 'code', 'errorcode', 'error_code', 'errcode'] as const;
 /** `status` is a word at Google and Pinecone, and a number elsewhere. */
 const TYPES = ['provider_type', 'type', 'error_type', '__type', 'status'] as const;
 
-/** What an error answer says, in whatever form; empty where it says nothing. */
+/** Reads the error of an answer in any known format; empty when it has none. */
 export function readProviderError(answer: UpstreamAnswer): ProviderErrorText {
   const value = parseForeignJson(answer.body);
   const said = value === undefined ? readPlainText(answer) : readErrorValue(value);
@@ -45,7 +45,7 @@ export function readProviderError(answer: UpstreamAnswer): ProviderErrorText {
   return { ...said, code, type };
 }
 
-/** The same for what is read of an answer already. */
+/** Reads the error of an answer whose body is already parsed. */
 export function readErrorValue(value: unknown): ProviderErrorText {
   return readValue(value, MAX_DEPTH);
 }
@@ -57,7 +57,7 @@ function readValue(value: unknown, depth: number): ProviderErrorText {
   return isObject(value) ? readFields(value, depth) : NOTHING;
 }
 
-/** The words of all items; parameter, code and type of the first that has them. */
+/** Joins the messages of all items. Parameter, code and type are those of the first item with a message. */
 function readList(items: readonly unknown[], depth: number): ProviderErrorText {
   const read = items.slice(0, MAX_ITEMS).map((item) => readValue(item, depth - 1));
   const messages = read.map(({ message }) => message).filter((message) => message !== undefined);
@@ -79,7 +79,7 @@ function readFields(fields: JsonObject, depth: number): ProviderErrorText {
     const held = fields[holder];
     const inner = readValue(held, depth - 1);
     if (inner.message === undefined) continue;
-    // `{"error": "Bad Request", "message": "top_n is too large"}`: a mere name beside the sentence.
+    // `{"error": "Bad Request", "message": "top_n is too large"}`: `error` is only a name, not the message.
     if (holder === 'error' && typeof held === 'string' && own.message !== undefined) {
       return { ...own, code: own.code ?? inner.message };
     }
@@ -90,22 +90,22 @@ function readFields(fields: JsonObject, depth: number): ProviderErrorText {
       type: inner.type ?? own.type,
     };
   }
-  // Without a sentence the object may still name its error, or a field and what is wrong with it.
+  // Without a message, the object may still hold the code of its error, or a field and its problem.
   const { error } = fields;
   return own.message === undefined && isObject(error) ? { ...own, ...present(readValue(error, depth - 1)) } : own;
 }
 
-/** The sentence of an object, of any of its known names. */
+/** The message of an object, under any known name. */
 export function messageIn(fields: JsonObject): string | undefined {
   return textIn(fields, MESSAGES);
 }
 
-/** MiniMax: a code of its own, where others repeat the status. */
+/** MiniMax has its own code in `status_code`, where others repeat the HTTP status. */
 function outcomeCode(fields: JsonObject): string | undefined {
   return fields['status_msg'] === undefined ? undefined : wordIn(fields, ['status_code']);
 }
 
-/** `["body", "documents", 0]` → `documents.0`: the first part says where the field was, not what it is called. */
+/** `["body", "documents", 0]` → `documents.0`: the first part names the place of the field, such as the body. */
 function fieldName(location: unknown): string | undefined {
   if (!Array.isArray(location)) return undefined;
   return location.slice(1, MAX_ITEMS).map(String).join('.') || undefined;
@@ -133,7 +133,7 @@ function present(text: ProviderErrorText): ProviderErrorText {
   return Object.fromEntries(Object.entries(text).filter(([, value]) => value !== undefined));
 }
 
-/** A sentence, not the page of some proxy. */
+/** A plain text as the message, unless it is the page of a proxy. */
 function readPlainText({ headers, body }: UpstreamAnswer): ProviderErrorText {
   const type = (firstHeader(headers, 'content-type') ?? '').toLowerCase();
   const text = type.startsWith('text/plain') ? body.toString('utf8').trim() : '';

@@ -6,7 +6,7 @@ import type { BaseProviderOptions, DialectPath, DialectSlug, Provider } from './
 
 const ADDRESS = 'https://generativelanguage.googleapis.com';
 const MODELS = '/v1beta/models/';
-/** What the address of its API in OpenAI's form ends with, or one that names the version. */
+/** Matches the end of the OpenAI-compatible base URL, or of one that names the version. */
 const AT_THE_END = /(?:\/v1(?:beta)?)?(?:\/openai)?\/*$/;
 
 const DIALECTS = {
@@ -21,7 +21,7 @@ export class GeminiOptions extends ResourceProviderOptions {
   readonly chats?: ServerOptions['chats'];
 }
 
-/** The provider with Gemini's own API beside the one in OpenAI's form. */
+/** Adds Gemini's own API to the provider of its OpenAI-compatible API. */
 export function withGeminiApi(provider: Provider<ResourceProviderOptions>): Provider<GeminiOptions> {
   return {
     ...provider,

@@ -17,7 +17,7 @@ export const jina: Provider<JinaOptions> = {
     const url = joinUrl(baseUrl(credential.options, 'https://api.jina.ai'), request);
     return buildRequest(url, request, bearer(credential));
   },
-  // Jina has no free request that needs a key: this is the smallest one, a few tokens of its cheaper reranker.
+  // Jina has no free request that needs a key. This is the smallest one: a few tokens of its cheaper reranker.
   probe: {
     request: {
       method: 'POST',

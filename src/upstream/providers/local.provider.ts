@@ -1,4 +1,5 @@
-// Built in: ranks inside the gateway, so there is no address, no credential and no error body. Written 2026-11-21.
+// The built-in provider ranks inside the gateway, so it has no address, no credential and no error body. Written
+// 2026-11-21.
 import { GatewayError } from '../../common/errors/gateway.error.js';
 import { keyProblems } from './option-rules.js';
 import type { BaseProviderOptions, ModelNames, Provider } from './provider.types.js';
@@ -18,5 +19,5 @@ export const local: Provider<LocalOptions> = {
   probe: undefined,
 };
 
-/** The same answers, whatever model is named. */
+/** All names mean the same model. */
 export const localModelNames: ModelNames = { canonical: () => 'bm25', aliases: () => [] };

@@ -1,16 +1,18 @@
 import { Injectable } from '@nestjs/common';
 
-/** An endpoint at a provider, as the rooms announce theirs when they start. */
+/** An endpoint of a provider, which the modules register at start. */
 export interface Offer {
-  /** As usage limits and the ledger name it: `rerank`, `batches`. */
+  /** The name in usage limits and the ledger: `rerank`, `batches`. */
   readonly endpoint: string;
-  /** The slug. */
+  /** The provider's slug. */
   readonly provider: string;
   /** Whether its calls are counted against usage limits. */
   readonly isMetered: boolean;
 }
 
-/** What the gateway offers: no list of its own, so that a new provider of an endpoint is known everywhere. */
+/**
+ * All endpoints of the gateway. The modules register theirs, so that a new provider of an endpoint is known everywhere.
+ */
 @Injectable()
 export class OfferedEndpoints {
   readonly #offers: Offer[] = [];

@@ -6,5 +6,5 @@ export const ON_DISCONNECT = ['abort', 'drain'] as const;
 
 export type OnDisconnect = (typeof ON_DISCONNECT)[number];
 
-/** An option that says what becomes of a call of a model whose client leaves. */
+/** Validates the option for calls of models whose client disconnects. */
 export const IsOnDisconnect = (): PropertyDecorator => applyDecorators(Optional(), IsIn(ON_DISCONNECT));

@@ -14,7 +14,7 @@ import {
   STREAM_USAGE,
 } from './server-options.js';
 
-/** Below the base URL, or all of it. */
+/** Appended to the base URL, unless that already ends in it. */
 export const RERANK_PATH = '/rerank';
 const MODELS_PATH = '/models';
 
@@ -61,14 +61,14 @@ export class OpenAiCompatibleOptions extends ResourceProviderOptions {
 }
 
 /**
- * Its base URL is what an OpenAI SDK would be given, which mostly ends in `/v1`; paths come without. It may also be the whole
- * address of a reranker, which ends in `/rerank`.
+ * The base URL is the one of an OpenAI SDK, which mostly ends in `/v1`. Paths do not contain it. It may also be the
+ * full URL of a reranker, which ends in `/rerank`.
  */
 export const openaiCompatible: Provider<OpenAiCompatibleOptions> = {
   slug: 'openai-compatible',
   name: 'OpenAI-compatible',
   optionsClass: OpenAiCompatibleOptions,
-  // Servers on one's own network often have none.
+  // Servers on a private network often have no key.
   key: 'optional',
   checkOptions: (options) => missingOptions(options, ['base_url']),
   address(request, credential) {
@@ -86,12 +86,12 @@ export const openaiCompatible: Provider<OpenAiCompatibleOptions> = {
   hasApiVersion: true,
   hasBetaMessages: true,
   mayLackResponses: true,
-  // Free everywhere; a server that wants no key answers it as well.
+  // Free everywhere. A server without keys answers it as well.
   probe: { request: { method: 'GET', path: MODELS_PATH }, accepts: [200] },
 };
 
 function addressOf(request: ProviderRequest, options: OpenAiCompatibleOptions): URL {
-  // The only read that Text Embeddings Inference has for its model.
+  // The only route of Text Embeddings Inference that reads its model.
   const path = request.path === MODELS_PATH && options.rerank_format === 'tei' ? '/info' : request.path;
   const base = baseUrl(options);
   const prefix = pathPrefix(base);

@@ -30,7 +30,7 @@ export class OpenAiOptions extends ResourceProviderOptions {
   readonly caller_account?: CallerAccount;
 }
 
-/** Its base URL ends in `/v1`, as in OpenAI's SDKs; paths come without. */
+/** The base URL ends in `/v1`, as in OpenAI's SDKs. Paths do not contain it. */
 export const openai: Provider<OpenAiOptions> = {
   slug: 'openai',
   name: 'OpenAI',

@@ -1,7 +1,7 @@
 import { fieldError, type FieldProblem } from '../../common/errors/gateway.error.js';
 import type { Provider } from './provider.types.js';
 
-/** What is wrong with the presence of the virtual key's `key`. */
+/** The problem of a missing or superfluous `key` of a virtual key. */
 export function keyProblems(rule: Provider['key'], key: string | undefined): readonly FieldProblem[] {
   if (rule === 'required' && isMissing(key)) return [{ param: 'key', message: 'key is required for this provider' }];
   if (rule === 'none' && key !== undefined) return [{ param: 'key', message: 'key is not used by this provider' }];
@@ -17,7 +17,7 @@ export function missingOptions<Options extends object>(
   return names.filter((name) => isMissing(options[name])).map((name) => problem(name, `is required ${when}`));
 }
 
-/** One problem for each of the named options that is given although nothing would read it. */
+/** One problem for each of the named options that is set but not used. */
 export function unusedOptions<Options extends object>(
   options: Options,
   names: readonly (keyof Options & string)[],

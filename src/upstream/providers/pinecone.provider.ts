@@ -6,7 +6,7 @@ import { keyProblems } from './option-rules.js';
 import { ProviderOptions } from './provider-options.js';
 import type { Provider } from './provider.types.js';
 
-/** Pinecone refuses requests without a version, and keeps each one alive for at least a year after the next. */
+/** Pinecone refuses requests without a version, and supports each version for at least a year after the next. */
 export const PINECONE_API_VERSION = '2026-04';
 
 export class PineconeOptions extends ProviderOptions {

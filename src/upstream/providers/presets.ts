@@ -1,4 +1,4 @@
-// Providers that are an address of OpenAI's API, and what is special about each. Sources, read 2026-11-27:
+// Providers that consist of a base URL of OpenAI's API and a few flags. Sources, read 2026-11-27:
 // https://console.groq.com/docs/openai, https://docs.mistral.ai/api, https://api-docs.deepseek.com,
 // https://docs.x.ai/docs/api-reference, https://docs.together.ai/reference, https://docs.fireworks.ai/api-reference,
 // https://docs.fireworks.ai/tools-sdks/anthropic-compatibility, https://platform.kimi.ai/docs/api/overview,
@@ -17,17 +17,17 @@ export class PresetOptions extends ResourceProviderOptions {}
 interface Preset {
   readonly slug: ProviderSlug;
   readonly name: string;
-  /** Of servers that one runs oneself, where they listen by default. */
+  /** The default base URL; for self-hosted servers, their default port on this machine. */
   readonly base: string;
   readonly key: 'required' | 'optional';
   readonly dialects: readonly DialectSlug[];
-  /** A path of a dialect that is not the common one. */
+  /** Paths of dialects that differ from the common ones. */
   readonly paths?: Readonly<Partial<Record<DialectSlug, string>>>;
   readonly hidesReasoning?: true;
   readonly reportsStreamUsage?: true;
   readonly costField?: 'usage.cost';
   readonly reasoningField?: 'reasoning_content';
-  /** Adds an API of its own. */
+  /** Adds the provider's own API. */
   readonly more?: (provider: Provider<PresetOptions>) => Provider<PresetOptions>;
   /** A free read that needs a valid key. */
   readonly probe?: string;
@@ -84,7 +84,7 @@ const PRESETS: readonly Preset[] = [
     key: 'required',
     dialects: ['openai-chat', 'anthropic-messages'],
     paths: { 'anthropic-messages': '/anthropic/v1/messages' },
-    // Refuses a conversation with calls of tools that lacks the thoughts before them: api-docs.deepseek.com/guides/thinking_mode
+    // Refuses tool calls without the reasoning before them: api-docs.deepseek.com/guides/thinking_mode
     reasoningField: 'reasoning_content',
   },
   {
@@ -130,7 +130,7 @@ const PRESETS: readonly Preset[] = [
     dialects: EVERY_DIALECT,
     hidesReasoning: true,
     costField: 'usage.cost',
-    // Anyone may list its models.
+    // OpenRouter lists its models without a key.
     probe: '/key',
   },
   {

@@ -18,13 +18,13 @@ import { voyage } from './voyage.provider.js';
 /** Injection token of the list of providers. */
 export const PROVIDERS = Symbol('PROVIDERS');
 
-/** What some providers need besides the virtual key. */
+/** Services that some providers need besides the virtual key. */
 interface ProviderServices {
   readonly awsCredentials: Pick<AwsCredentialSource, 'resolve' | 'forget'>;
   readonly googleTokens: Pick<GoogleTokenSource, 'resolve' | 'forget'>;
 }
 
-/** All providers, one line each; those that are data alone are in their table. */
+/** All providers, one line each. Those that are only data are rows of the presets. */
 export function createProviders(services: ProviderServices): readonly Provider[] {
   return [
     cohere,

@@ -33,48 +33,48 @@ export const PROVIDER_SLUGS = [
 
 export type ProviderSlug = (typeof PROVIDER_SLUGS)[number];
 
-/** Options that every provider takes. A provider's own class adds its fields. */
+/** The options of every provider. A provider's own class adds fields. */
 export interface BaseProviderOptions extends ServerOptions {
   readonly base_url?: string;
   readonly timeout_ms?: number;
-  /** The model whose prices and bounds count, whatever the deployment is called. */
+  /** The model whose prices and limits apply, for any name of the deployment. */
   readonly base_model?: string;
-  /** Of calls of models; absent: `abort`. */
+  /** Applies to calls of models; absent means `abort`. */
   readonly on_disconnect?: OnDisconnect;
-  /** Of OpenAI's organisation and project; absent: `ignore`. */
+  /** How the caller's OpenAI organisation and project are treated; absent means `ignore`. */
   readonly caller_account?: CallerAccount;
 }
 
-/** What a virtual key opens: the provider's key (if it has one) and the options, secrets included. Lives in memory only. */
+/** The contents of a virtual key: the provider's key (if any) and the options, including secrets. In memory only. */
 export interface Credential<Options extends BaseProviderOptions = BaseProviderOptions> {
   readonly key: string | undefined;
   readonly options: Options;
-  /** Whose credential it is: decides whether the gateway's own cloud identity may be used. */
+  /** The owner of the credential. Decides whether the gateway's own cloud identity may be used. */
   readonly organisationId: string;
   /**
-   * One list of host patterns for each secret reference in it. Each list must allow the host of a call. Absent: every
-   * host is allowed.
+   * One list of host patterns for each secret reference in the credential. Each list must allow the host of a call.
+   * Absent when every host is allowed.
    */
   readonly allowedHosts?: readonly (readonly string[])[];
 }
 
-/** Where and how a request goes, before the provider's address and credential are added. */
+/** A request before the provider's address and credential are added. */
 export interface ProviderRequest {
   readonly method: UpstreamRequest['method'];
   /** Absolute path with encoded segments, e.g. `/v2/rerank`. */
   readonly path: string;
-  /** Query parameters, not encoded. Never part of `path`: there a `?` is an ordinary character. */
+  /** Query parameters, not encoded. They are never part of `path`, where a `?` is an ordinary character. */
   readonly query?: Readonly<Record<string, string | readonly string[]>>;
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** JSON that is sent as it is, instead of `body`. */
+  /** JSON that is sent unchanged, instead of `body`. */
   readonly bytes?: Buffer | undefined;
-  /** The region that the request is for, for providers with one address a region. */
+  /** The region of the request, for providers with one address per region. */
   readonly region?: string;
   /**
-   * `control` for what manages the provider's own objects (jobs), where those have another host than the models; `files` for the
-   * files of jobs, where they are kept elsewhere.
+   * `control` for requests that manage the provider's objects (jobs), when these have another host than the models.
+   * `files` for the files of jobs, when these are stored elsewhere.
    */
   readonly plane?: 'control' | 'files';
 }
@@ -85,7 +85,7 @@ export interface ProviderRequest {
  */
 export type Ask = (request: ProviderRequest) => Promise<unknown>;
 
-/** The forms of requests and answers that the gateway relays without changing them. */
+/** The formats of requests and answers that the gateway relays unchanged. */
 export type DialectSlug =
   | 'openai-chat'
   | 'openai-completions'
@@ -100,16 +100,16 @@ export type DialectSlug =
   | 'gemini-embeddings'
   | 'vertex-embeddings';
 
-/** The path of the requests of a dialect for a model; undefined where these options have none. */
+/** The path of a dialect's requests for a model; undefined when the provider does not offer it with these options. */
 export type DialectPath<Options> = (model: string, options: Options, isStream: boolean) => string | undefined;
 
-/** Where a call of a dialect goes, and with which body. */
+/** The path and the body of a call. */
 export interface SentCall {
   readonly path: string;
   readonly body: Buffer;
 }
 
-/** One provider: its address and its credential. One file each in this folder. */
+/** A provider: its address and its credential. Each has a file in this folder. */
 export interface Provider<Options extends BaseProviderOptions = BaseProviderOptions> {
   readonly slug: ProviderSlug;
   readonly name: string;
@@ -117,39 +117,42 @@ export interface Provider<Options extends BaseProviderOptions = BaseProviderOpti
   readonly optionsClass: new () => Options;
   /** Whether a virtual key must hold `key`, may, or must not. */
   readonly key: 'required' | 'optional' | 'none';
-  /** Rules between the fields, and about what must be there; one problem for each broken rule. */
+  /** Checks the rules between fields, and the required ones. Returns one problem for each broken rule. */
   checkOptions?(options: Options, key: string | undefined): readonly FieldProblem[];
   /** Adds address and credential headers. Throws GatewayError when the options cannot be used. */
   address(request: ProviderRequest, credential: Credential<Options>): UpstreamRequest;
-  /** The dialects that it speaks. */
+  /** The dialects of the provider. */
   readonly dialects?: Readonly<Partial<Record<DialectSlug, DialectPath<Options>>>>;
-  /** The call as it takes it, where that is not wholly the form of the dialect. Pure. */
+  /** Adapts a call, for a provider that deviates from the dialect. Pure. */
   adapt?(call: SentCall, model: string): SentCall;
-  /** The name of a model on price lists, where it has another price with these options; undefined: its own. */
+  /** The model's name on price lists, when it has another price with these options; undefined for its own name. */
   listedModel?(model: string, options: Options): string | undefined;
-  /** Whether its models may write tokens that the answer does not show, and that are paid. */
+  /** Whether its models may write tokens that the answer does not show, but that are charged. */
   readonly hidesReasoning?: boolean;
-  /** Whether its streams report their usage without being asked, and a request that asks for it is refused. */
+  /** Whether its streams report usage unasked, and a request for it is refused. */
   readonly reportsStreamUsage?: boolean;
-  /** Where its answers say what they cost. */
+  /** The field in which its answers report their cost. */
   readonly costField?: ServerOptions['cost_field'];
-  /** Where messages of a chat take back what its models thought. */
+  /** The field of a chat message in which it accepts earlier reasoning. */
   readonly reasoningField?: ServerOptions['reasoning_field'];
   /** Whether requests may name the version of the API in the query's `api-version`. */
   readonly hasApiVersion?: boolean;
-  /** Whether its servers may have no responses, although they get those that are asked for. */
+  /** Whether its servers may lack the Responses API, although requests for it are sent to them. */
   readonly mayLackResponses?: boolean;
-  /** Whether it knows `?beta=true` of messages, which Anthropic's clients send besides their header. */
+  /** Whether it accepts `?beta=true` for messages, which Anthropic's clients send besides their header. */
   readonly hasBetaMessages?: boolean;
-  /** Whether its newer models refuse `max_tokens` of a chat, and take `max_completion_tokens` alone. */
+  /** Whether its newer models refuse `max_tokens` in a chat, and accept only `max_completion_tokens`. */
   readonly refusesMaxTokens?: boolean;
-  /** Signs each attempt, for providers whose signature covers the body and the time; undefined where the credential signs nothing. */
+  /**
+   * Signs each attempt, for providers whose signature covers the body and the time; undefined when the credential needs
+   * no signature.
+   */
   signer?(credential: Credential<Options>): RequestSigner | undefined;
-  /** Statuses besides 401 and 403 that mean that the credential was refused. */
+  /** Statuses of a refused credential, besides 401 and 403. */
   readonly credentialStatuses?: readonly number[];
-  /** Where a 403 can mean that the credential itself was refused: whether this one does. */
+  /** Whether a 403 means that the credential itself was refused, for providers that also use it for other errors. */
   refusesCredential?(head: UpstreamHead): boolean;
-  /** A cheap request that shows whether the credential works; `accepts` lists the statuses of success. */
+  /** A cheap request that tests the credential. `accepts` lists the statuses of success. */
   readonly probe: { readonly request: ProviderRequest; readonly accepts: readonly number[] } | undefined;
 }
 
@@ -157,22 +160,25 @@ export interface Provider<Options extends BaseProviderOptions = BaseProviderOpti
 export interface ModelName {
   readonly text: string;
   /**
-   * Length of what makes it another spelling, as `cohere.` or `arn:` at its beginning: a shorter beginning of names (`co*`) does
-   * not mean it. 0 for the canonical name.
+   * The length of the part that marks another spelling, such as `cohere.` or `arn:` at its start. A shorter pattern
+   * (`co*`) does not match this name. 0 for the canonical name.
    */
   readonly markLength: number;
 }
 
 /**
- * For providers that know a model by several names. All names are folded (see `foldModel` of the usage room). More generous
- * than the provider itself: what is taken for a spelling of a model here, and refused there, costs nothing; the other way round a
- * cap could be evaded.
+ * For providers with several names of a model. All names are folded (see `foldModel` of the usage module). More
+ * generous than the provider itself: an extra spelling that the provider refuses does no harm, while a missing one
+ * would evade a cap.
  */
 export interface ModelNames {
-  /** The one that policies, groups and the ledger know. */
+  /** The name in policies, groups and the ledger. */
   canonical(name: string): string;
-  /** Others that a policy may have for it. */
+  /** Other names of the model that a policy may contain. */
   aliases(name: string): readonly ModelName[];
-  /** Those under which it may have a price, in groups: an earlier group takes precedence; left out: all of them, as one group. */
+  /**
+   * Names under which it may have a price, in groups. An earlier group takes precedence. Absent when all names form one
+   * group.
+   */
   priced?(name: string): readonly (readonly ModelName[])[];
 }

@@ -9,7 +9,7 @@ export function Sensitive(): PropertyDecorator {
   };
 }
 
-/** Names of the sensitive fields of a class, inherited ones included. */
+/** The names of the sensitive fields of a class, including inherited ones. */
 export function sensitiveFields(optionsClass: new () => object): readonly string[] {
   const fields: string[] = [];
   let prototype: unknown = optionsClass.prototype;

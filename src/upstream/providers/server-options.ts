@@ -2,20 +2,22 @@ import { applyDecorators } from '@nestjs/common';
 import { IsIn } from 'class-validator';
 import { Optional } from '../../common/validation/optional.decorator.js';
 
-/** In what servers of OpenAI's API differ. A virtual key says it for its server; absent: the first of each list. */
+/**
+ * The differences between servers of OpenAI's API. A virtual key sets them; when absent, the first of a list applies.
+ */
 export const STREAM_USAGE = ['ask', 'never'] as const;
 export const CAP_FIELDS = ['max_tokens', 'max_completion_tokens'] as const;
 export const API_SUPPORT = ['native', 'translate'] as const;
-/** Of a message of the assistant, where a server takes back what its model thought; absent: nowhere. */
+/** The field of an assistant's message in which a server accepts earlier reasoning; absent when it accepts none. */
 export const REASONING_FIELDS = ['reasoning_content', 'reasoning'] as const;
-/** Where an answer says what it cost, in US dollars; absent: nowhere. */
+/** The field in which an answer reports its cost in US dollars; absent when it reports none. */
 export const COST_FIELDS = ['usage.cost'] as const;
 
 export interface ServerOptions {
   readonly stream_usage?: (typeof STREAM_USAGE)[number];
   readonly cap_field?: (typeof CAP_FIELDS)[number];
   readonly cost_field?: (typeof COST_FIELDS)[number];
-  /** Chats: `translate`, where the provider has an API of its own that has more than its API for chats. */
+  /** `translate` sends chats to the provider's own API, which offers more than its API for chats. */
   readonly chats?: (typeof API_SUPPORT)[number];
   readonly reasoning_field?: (typeof REASONING_FIELDS)[number];
 }

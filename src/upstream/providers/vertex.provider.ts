@@ -60,7 +60,7 @@ export class VertexOptions extends ProviderOptions implements GoogleOptions {
   readonly base_model?: string;
 }
 
-/** Vertex takes access tokens, which the gateway asks Google for, so it is made with their source. */
+/** Creates the provider with a source of access tokens, which the gateway requests from Google. */
 export function createVertexProvider(tokens: Pick<GoogleTokenSource, 'resolve' | 'forget'>): Provider<VertexOptions> {
   return {
     slug: 'vertex',
@@ -76,7 +76,7 @@ export function createVertexProvider(tokens: Pick<GoogleTokenSource, 'resolve' |
       return buildRequest(url, request, credential.key === undefined ? {} : bearer(credential));
     },
     signer(credential) {
-      // An access token is sent as it is.
+      // An access token is sent unchanged.
       if (credential.key !== undefined) return undefined;
       let used: string | undefined;
       return {
@@ -94,7 +94,7 @@ export function createVertexProvider(tokens: Pick<GoogleTokenSource, 'resolve' |
         ? undefined
         : atRegions(vertexModelNames.canonical(model)),
     hidesReasoning: true,
-    // A list of the project's own objects: free, and it needs the role that calls of models need.
+    // Lists the project's own objects: free of charge, and with the same role as calls of models.
     probe: { request: { method: 'GET', path: '/cachedContents', query: { pageSize: '1' } }, accepts: [200] },
   };
 }

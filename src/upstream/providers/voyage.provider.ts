@@ -18,7 +18,8 @@ export const voyage: Provider<VoyageOptions> = {
     const url = joinUrl(baseUrl(credential.options, 'https://api.voyageai.com'), request);
     return buildRequest(url, request, bearer(credential));
   },
-  // Voyage has no free request that needs a key: this is the smallest one, a few tokens of its cheapest current reranker.
+  // Voyage has no free request that needs a key. This is the smallest one: a few tokens of its cheapest current
+  // reranker.
   probe: {
     request: {
       method: 'POST',

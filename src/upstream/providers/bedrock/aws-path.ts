@@ -1,4 +1,4 @@
-/** A segment of a path as AWS encodes it, whose signatures cover the path. */
+/** Encodes a path segment like AWS, whose signatures cover the path. */
 export function awsEncoded(segment: string): string {
   return encodeURIComponent(segment).replaceAll(
     /[!'()*]/g,

@@ -1,12 +1,13 @@
-// Bedrock's endpoints in the forms of OpenAI's and Anthropic's APIs. Sources, read 2026-11-27:
-// https://docs.aws.amazon.com/bedrock/latest/userguide/endpoints.html, the API reference of Amazon Bedrock Runtime, …/inference-responses-api.html and …/inference-messages-api.html
+// Bedrock's endpoints in the formats of OpenAI's and Anthropic's APIs. Sources, read 2026-11-27:
+// https://docs.aws.amazon.com/bedrock/latest/userguide/endpoints.html, the API reference of Amazon Bedrock Runtime,
+// …/inference-responses-api.html and …/inference-messages-api.html
 import { awsEndpoint, bedrockMantleEndpoint } from '../../aws/aws-region.js';
 import { awsEncoded } from './aws-path.js';
 import type { DialectPath, DialectSlug } from '../provider.types.js';
 
 /**
- * `mantle` has tools that run at AWS and background calls; `runtime` has guardrails and inference across regions; `converse` has
- * every model, in a form of its own.
+ * `mantle` has tools that run at AWS, and background calls. `runtime` has guardrails, and inference across regions.
+ * `converse` has every model, in its own format.
  */
 export const BEDROCK_ENDPOINTS = ['mantle', 'runtime', 'converse'] as const;
 
@@ -18,7 +19,7 @@ interface EndpointOptions {
 
 const MODEL_PATH = '/model/';
 const INFERENCE_PATH = /\/(?:chat\/completions|responses(?:\/\w+)?|messages(?:\/count_tokens)?)$/;
-/** At Mantle, these models have another path than all others, gpt-oss included. */
+/** At Mantle, these models have another path than all others, including gpt-oss. */
 const OPENAI_MODEL = /^openai\.gpt-\d/;
 
 export const BEDROCK_DIALECTS = {
@@ -30,7 +31,7 @@ export const BEDROCK_DIALECTS = {
   'bedrock-token-count': (model) => `${pathOf(model)}/count-tokens`,
 } satisfies Partial<Record<DialectSlug, DialectPath<EndpointOptions>>>;
 
-/** Chats and messages are translated instead. */
+/** With `converse`, chats, responses and messages have no path here and are translated. */
 function unlessConverse({ bedrock_endpoint: endpoint }: EndpointOptions, path: string): string | undefined {
   return endpoint === 'converse' ? undefined : path;
 }
@@ -39,7 +40,7 @@ export function isInferencePath(path: string): boolean {
   return INFERENCE_PATH.test(path);
 }
 
-/** Whether a request names its model in its path, as those of Bedrock's own API do. */
+/** Whether a request names its model in the path, as in Bedrock's own API. */
 export function isModelPath(path: string): boolean {
   return path.startsWith(MODEL_PATH);
 }
@@ -52,7 +53,7 @@ export function inferenceEndpoint({ bedrock_endpoint: endpoint = 'mantle' }: End
   return endpoint === 'mantle' ? bedrockMantleEndpoint(region) : awsEndpoint('bedrock-runtime', region);
 }
 
-/** The name of the service in a signature. */
+/** The service's name in a signature. */
 export function signingService({ bedrock_endpoint: endpoint = 'mantle' }: EndpointOptions, path: string): string {
   return endpoint === 'mantle' && isInferencePath(path) ? 'bedrock-mantle' : 'bedrock';
 }

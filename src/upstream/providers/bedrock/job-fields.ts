@@ -1,4 +1,5 @@
-// Fields that both kinds of Bedrock jobs need. Source: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_CreateModelCustomizationJob.html, read 2026-11-21.
+// Fields of both kinds of Bedrock jobs. Source:
+// https://docs.aws.amazon.com/bedrock/latest/APIReference/API_CreateModelCustomizationJob.html, read 2026-11-21.
 import { AWS_ROLE_ARN } from '../../aws/aws-role-arn.js';
 import { type FieldRule, textLike } from '../../../common/validation/body-fields.js';
 import { s3Address } from './s3-file.js';

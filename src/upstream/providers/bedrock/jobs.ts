@@ -21,7 +21,7 @@ export interface BedrockJobKind {
   /** Form of the job's ARN, with the groups `region` and `account`. */
   readonly arn: RegExp;
   readonly listPath: string;
-  /** Field of a list's answer that holds the jobs. */
+  /** The field of a list's answer that holds the jobs. */
   readonly listField: string;
   /** Path of one job, without its ARN. */
   readonly jobPath: string;
@@ -44,7 +44,7 @@ export function accountOf(kind: BedrockJobKind, arn: string): string | null {
 }
 
 /**
- * The job of an operation.
+ * The job that an operation names.
  * @throws GatewayError `not_found` for an id that names no job of this kind in the region of the virtual key
  */
 export function jobOf(
@@ -77,8 +77,8 @@ export async function stopJob(kind: BedrockJobKind, name: BedrockJobName, ask: A
 }
 
 /**
- * Reads the job that was just created. It exists and costs money, so a failure here must not look like a failed
- * creation: then returns the request and the ARN.
+ * Reads the job that was just created. The job exists and costs money, so a failure here must not look like a failed
+ * creation. It returns `asked` instead: the request and the ARN.
  */
 export async function readNewJob(kind: BedrockJobKind, asked: JsonObject, ask: Ask): Promise<JsonObject> {
   const name = parseArn(kind, stringOrUndefined(asked['jobArn']) ?? '');
@@ -98,7 +98,8 @@ export async function listJobs(
   const cursor = after === undefined ? undefined : jobName(kind, after, credential);
   if (after !== undefined && cursor === undefined)
     throw invalidField('after', 'must be the id of an item of this list');
-  // After an item, uses as few pages as possible; else reads just enough to know whether there are more.
+  // After a cursor, requests pages of the maximum size. Otherwise requests one more item than the limit, to know
+  // whether there are more.
   const maxResults = cursor === undefined ? limit + 1 : MAX_PAGE_SIZE;
   return cursorWalk({
     fetchPage: async (token) => readPage(kind, await ask(pageRequest(kind, maxResults, token))),
@@ -126,7 +127,7 @@ function readPage(kind: BedrockJobKind, answer: unknown): TokenPage<JsonObject> 
   return { items, nextToken: token === '' ? undefined : token };
 }
 
-/** A virtual key with a region has no jobs in others. Without a region, the job's own region is used. */
+/** A virtual key with a region sees only jobs of that region. Without one, the job's own region is used. */
 function jobName(kind: BedrockJobKind, id: string, { options }: Credential): BedrockJobName | undefined {
   const name = parseArn(kind, fromOpaqueId(kind.idPrefix, id) ?? '');
   const own = 'aws_region' in options ? stringOrUndefined(options.aws_region) : undefined;

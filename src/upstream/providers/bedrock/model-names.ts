@@ -1,13 +1,13 @@
 import type { ModelName, ModelNames } from '../provider.types.js';
 
-/** In any region. `partition`: that of China and those of governments are others. */
+/** The ARN of a foundation model in any region. China and governments have other partitions. */
 const FOUNDATION_MODEL = /^arn:(?<partition>aws(?:-[a-z]+)*):bedrock:[a-z0-9-]*::foundation-model\/(?<id>.+)$/;
-/** Those of China and of governments have prices of their own. */
+/** The partitions of China and of governments have their own prices. */
 const PRICED_PARTITION = 'aws';
 
 const ARN_MARK = 'arn:';
 
-/** A foundation model has an id, and an ARN in each region. */
+/** A foundation model has one id, and an ARN in each region. */
 export const bedrockModelNames: ModelNames = {
   canonical: idOf,
   aliases: (name) => (FOUNDATION_MODEL.test(name) ? [arnName(name)] : []),

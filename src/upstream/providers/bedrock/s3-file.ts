@@ -10,11 +10,11 @@ const PREFIX = 'file-';
 const S3_URI = /^s3:\/\/[a-z0-9][-.a-z0-9]{1,61}[a-z0-9](?:\/[-!_*'().\w]+)*\/?$/;
 const MAX_CHARACTERS = 1_024;
 const FILE_PARTS = /^s3:\/\/([^/]+)\/(.*[^/])$/;
-/** S3 alone asks for this header. */
+/** Only S3 requires this header. */
 const BODY_HASH = 'x-amz-content-sha256';
 const NO_BODY = { [BODY_HASH]: createHash('sha256').digest('hex') };
 
-/** An address as an id that fits into a path; null when there is none. */
+/** Converts an address to an id that fits into a path; null without an address. */
 export function toFileId(address: unknown): string | null {
   const text = stringOrUndefined(address);
   return text === undefined ? null : toOpaqueId(PREFIX, text);
@@ -27,7 +27,7 @@ export function s3Address(value: unknown): string | undefined {
   return address !== undefined && address.length <= MAX_CHARACTERS && S3_URI.test(address) ? address : undefined;
 }
 
-/** The request that reads a file; undefined: the address names a bucket or a folder. */
+/** The request that reads a file; undefined when the address names a bucket or a folder. */
 export function s3FileRequest(address: string, region: string | undefined): ProviderRequest | undefined {
   const [, bucket, key] = FILE_PARTS.exec(address) ?? [];
   if (bucket === undefined || key === undefined) return undefined;
@@ -35,7 +35,7 @@ export function s3FileRequest(address: string, region: string | undefined): Prov
   return { method: 'GET', path, query: {}, headers: NO_BODY, region, plane: 'files' };
 }
 
-/** The request that reads a file with this credential, or why none does. */
+/** The request that reads a file with this credential, or the reason why it cannot be read. */
 export function readableS3File(
   credential: Credential,
   address: string | undefined,

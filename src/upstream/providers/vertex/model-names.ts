@@ -1,11 +1,11 @@
 import type { ModelName, ModelNames } from '../provider.types.js';
 
-/** A model with its publisher, as Google's addresses have it, or as OpenAI's form of the API has it. */
+/** A model with its publisher, as in Google's URLs or in its OpenAI-compatible API. */
 const PUBLISHED = /^(?:publishers\/)?(?<publisher>[a-z0-9-]+)\/(?:models\/)?(?<name>[^/]+)$/i;
 const OF_ANTHROPIC = /^claude-/i;
-/** No publisher. */
+/** A prefix that is not a publisher's. */
 const AT_REGIONS = 'regions/';
-/** Versions that mean the newest one, like no version at all. */
+/** Versions that mean the newest one, like a missing version. */
 const NO_VERSION = /@(?:default|latest)$/;
 const VERSION = /@(?<version>[^@]*)$/;
 
@@ -14,14 +14,14 @@ interface PublishedModel {
   readonly name: string;
 }
 
-/** Names without a publisher are of Google, but for those of Anthropic. */
+/** Names without a publisher belong to Google, unless they begin with `claude-`. */
 export function publishedModel(model: string): PublishedModel {
   const { publisher, name } = PUBLISHED.exec(model)?.groups ?? {};
   if (publisher !== undefined && name !== undefined) return { publisher: publisher.toLowerCase(), name };
   return { publisher: OF_ANTHROPIC.test(model) ? 'anthropic' : 'google', name: model };
 }
 
-/** A model has a publisher, which need not be written for Google and Anthropic, and a version behind an `@`. */
+/** A model has a publisher, which may be omitted for Google and Anthropic, and may have a version after an `@`. */
 export const vertexModelNames: ModelNames = {
   canonical: canonicalName,
   aliases: (name) => {
@@ -35,7 +35,7 @@ export const vertexModelNames: ModelNames = {
     const own = canonicalName(name);
     const version = VERSION.exec(own)?.groups?.['version'];
     const spellings = version === undefined ? [own] : [own, own.slice(0, -version.length - 1)];
-    // A price of the model itself counts where its list has none for regions.
+    // The price of the model itself applies when there is none for regions.
     return spellings.flatMap((text) => {
       const everywhere = text.startsWith(AT_REGIONS) ? [plain(text.slice(AT_REGIONS.length))] : [];
       return [[plain(text)], ...everywhere.map((one) => [one])];
@@ -43,7 +43,7 @@ export const vertexModelNames: ModelNames = {
   },
 };
 
-/** A model where it is not called at the global endpoint, for prices alone. */
+/** The name of a model outside of the global endpoint, for prices only. */
 export function atRegions(model: string): string {
   return AT_REGIONS + model;
 }

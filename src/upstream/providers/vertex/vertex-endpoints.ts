@@ -1,5 +1,7 @@
-// Where Vertex AI has which model, in whose form. Sources, read 2026-11-28: https://cloud.google.com/vertex-ai/generative-ai/docs/learn/locations,
-// …/docs/partner-models/claude/use-claude, …/mistral, …/docs/embeddings/get-text-embeddings, …/count-tokens, …/docs/migrate/openai/overview, …/docs/reference/rest
+// The paths of Vertex AI's models, and their formats. Sources, read 2026-11-28:
+// https://cloud.google.com/vertex-ai/generative-ai/docs/learn/locations, …/docs/partner-models/claude/use-claude,
+// …/mistral, …/docs/embeddings/get-text-embeddings, …/count-tokens, …/docs/migrate/openai/overview,
+// …/docs/reference/rest
 import { GatewayError } from '../../../common/errors/gateway.error.js';
 import { withMember } from '../../../common/json/scan.js';
 import { baseUrl, serverOf } from '../build-request.js';
@@ -7,21 +9,24 @@ import type { DialectPath, DialectSlug, SentCall } from '../provider.types.js';
 import { publishedModel } from './model-names.js';
 import { inVertexForm } from './vertex-messages.js';
 
-/** An id, an older one with its domain, or a number. */
+/** A project's id, an older id with its domain, or a number. */
 export const GOOGLE_PROJECT = /^(?:(?:[a-z0-9-]{1,63}\.){1,4}[a-z]{2,63}:)?[a-z][a-z0-9-]{4,28}[a-z0-9]$|^\d{1,20}$/;
-/** `us-east5`, `europe-west4`, `global`, `us`, `eu`. No dots: a location becomes a label of a host name. */
+/**
+ * Matches `us-east5`, `europe-west4`, `global`, `us`, `eu`. Dots are excluded, since a location becomes a label of a
+ * host name.
+ */
 export const GOOGLE_LOCATION = /^(?=.{2,32}$)[a-z]+(?:-[a-z]+\d{1,2})?$/;
 
 const DOMAIN = 'aiplatform.googleapis.com';
-/** Of several regions, which have another host than a region. */
+/** Locations of several regions, which have another form of host. */
 const MULTI_REGIONS: ReadonlySet<string> = new Set(['us', 'eu']);
 const CHATS = '/endpoints/openapi/chat/completions';
 const MESSAGES = '/publishers/anthropic/models/';
 const MISTRAL = '/publishers/mistralai/models/';
-/** The other models with `:predict` are for images, sound and video. */
+/** The other models with `:predict` are for images, audio and video. */
 const TEXT_EMBEDDING = /^(?:text-embedding-|text-multilingual-embedding-|gemini-embedding-|textembedding-gecko)/;
 const TOKEN_COUNT = `${MESSAGES}count-tokens:rawPredict`;
-/** Behind the path of the messages. */
+/** Appended to the path of messages. */
 const COUNTS_TOKENS = /:rawPredict\/count_tokens$/;
 
 interface PlaceOptions {
@@ -36,7 +41,7 @@ export const VERTEX_DIALECTS = {
     if (publisher !== 'anthropic') return undefined;
     return `${MESSAGES}${encoded(name)}:${isStream ? 'streamRawPredict' : 'rawPredict'}`;
   },
-  // Others have no Messages there, and Anthropic's models have nothing else.
+  // Only Anthropic's models have messages at Vertex, and they have no chats.
   'openai-chat': (model, _options, isStream) => {
     const { publisher, name } = publishedModel(model);
     if (publisher === 'mistralai') return `${MISTRAL}${encoded(name)}:${isStream ? 'streamRawPredict' : 'rawPredict'}`;
@@ -53,12 +58,12 @@ function ofGoogle(model: string, operation: string): string | undefined {
   return publisher === 'google' ? `/publishers/google/models/${encoded(name)}:${operation}` : undefined;
 }
 
-/** As Google's clients encode it: versions stand behind an `@`. */
+/** Encodes a name as Google's clients do, which keep the `@` before a version. */
 function encoded(name: string): string {
   return encodeURIComponent(name).replaceAll('%40', '@');
 }
 
-/** The call, in the form that Vertex has for it. */
+/** Adapts a call to the format of Vertex. */
 export function adapted({ path, body }: SentCall, model: string): SentCall {
   const { publisher, name } = publishedModel(model);
   if (path === CHATS) return { path, body: withMember(body, 'model', `${publisher}/${name}`) };
@@ -68,8 +73,8 @@ export function adapted({ path, body }: SentCall, model: string): SentCall {
 }
 
 /**
- * The address of a location of a project, to which paths are added. From checked parts only.
- * @throws GatewayError `secret_unavailable`: a secret reference may have supplied them
+ * The base URL of a project's location, built only from validated parts.
+ * @throws GatewayError `secret_unavailable`: a secret reference may have supplied invalid ones
  */
 export function placeOf(options: PlaceOptions): URL {
   const project = checked(options, 'google_project', GOOGLE_PROJECT);

@@ -4,9 +4,10 @@ const VERSION = 'vertex-2023-10-16';
 const COMMA = Buffer.from(',');
 
 /**
- * A request of messages as Vertex takes it: with its version, and without the model, which stands in the path. `messages` come last:
- * the beginning of the body decides which of several caches has the prompt, and would change with each turn. The bytes of
- * every member stay as they are. Source: https://github.com/anthropics/anthropic-sdk-python/pull/1927, read 2026-11-28.
+ * Converts a message request to Vertex's format: with a version, and without the model, which is in the path.
+ * `messages` come last: the beginning of the body selects the prompt cache, and would otherwise change with each turn.
+ * The bytes of all other members are unchanged.
+ * Source: https://github.com/anthropics/anthropic-sdk-python/pull/1927, read 2026-11-28.
  * @param model for a count of tokens, whose path has none
  */
 export function inVertexForm(body: Buffer, model?: string): Buffer {
@@ -16,7 +17,10 @@ export function inVertexForm(body: Buffer, model?: string): Buffer {
   return object(own, [...others.filter((member) => !last.includes(member)), ...last]);
 }
 
-/** The same request as Anthropic takes it. @param own members that Vertex has in the path: the model, and whether the answer is a stream */
+/**
+ * Converts a request of Vertex's format to Anthropic's.
+ * @param own members that Vertex has in the path: the model, and whether the answer is a stream
+ */
 export function inAnthropicForm(body: Buffer, own: { readonly model?: string; readonly stream?: boolean }): Buffer {
   const left = new Set(['anthropic_version', ...Object.keys(own)]);
   return object(
@@ -27,7 +31,7 @@ export function inAnthropicForm(body: Buffer, own: { readonly model?: string; re
 
 interface Member {
   readonly name: string;
-  /** Name, colon and value, with the spaces around them. */
+  /** Name, colon and value, with surrounding white space. */
   readonly bytes: Buffer;
 }
 
@@ -38,7 +42,7 @@ function object(own: object, members: readonly Member[]): Buffer {
   return Buffer.concat([Buffer.from('{'), ...parts, Buffer.from('}')]);
 }
 
-/** Of the outermost object. */
+/** The members of the outermost object. */
 function membersOf(json: Buffer): readonly Member[] {
   const members: Member[] = [];
   let start = 0;
