@@ -2,7 +2,7 @@ import type { DataSource, QueryRunner } from 'typeorm';
 import { type BatchRow, batchParameters, USAGE_BATCH } from './usage-batch.js';
 import type { UsageWork } from './usage-work.js';
 
-/** There was no connection for the batch, so the database will never receive it. */
+/** Thrown when no connection was available for a batch, so that the database will never receive it. */
 export class NotSentError extends Error {}
 
 /**

@@ -1,6 +1,6 @@
 import { foldId } from '../common/uuid.js';
 
-/** How the names of a call are written where calls have one spelling of them. Models have more: see model-names.ts. */
+/** Normalises names of a call that have one spelling. Models have several: see model-names.ts. */
 export const NAME_FOLDS = {
   api_key: foldId,
   organisation_id: foldId,
@@ -16,7 +16,7 @@ interface NamedCall {
   readonly endpoint?: string;
 }
 
-/** The names as policies and the ledger have them. */
+/** Normalises names as in policies and the ledger. */
 export function foldNames({ api_key, provider, endpoint }: NamedCall): NamedCall {
   return {
     api_key: api_key === undefined ? undefined : NAME_FOLDS.api_key(api_key),

@@ -31,7 +31,7 @@ const DRIFT = `
   FROM bucket b LEFT JOIN charged c USING (id) LEFT JOIN adjusted a USING (id)
   WHERE b.used <> COALESCE(c.amount, 0) + COALESCE(a.amount, 0)`;
 
-/** Counts by the sums of days, which are quick to read. */
+/** Counts calls by the sums of days, which are quick to read. */
 const CALLS = `
   WITH first AS (
     SELECT min(created_at) - interval '${SLACK}' AS at FROM usage_buckets WHERE updated_at >= $1
@@ -53,7 +53,8 @@ export async function usageDrift(
 
 /**
  * Like `usageDrift`, for a ledger that takes minutes to read.
- * @param signal ends it @returns undefined when another replica runs it
+ * @param signal aborts it
+ * @returns undefined when another replica runs it
  */
 export async function longUsageDrift(
   statement: Pick<LongStatement, 'query'>,

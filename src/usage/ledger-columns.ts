@@ -7,20 +7,20 @@ const LONG = 255;
 const SHORT = 64;
 const TRACE_ID = 128;
 
-/** A name as the ledger has it, which cuts long ones. */
+/** A name as in the ledger, which cuts long ones. */
 export function inLedger(name: string): string {
   return toStorableText(name, LONG);
 }
 
 /**
- * The dimensions as columns of the ledger, in a new object. Text that would not fit is cut: one call with an odd name must not be able to
- * fail the batch that it shares with others.
+ * Converts dimensions to columns of the ledger, in a new object. Long text is cut, so that a call with an odd name
+ * cannot fail the batch that it shares with others.
  */
 export function ledgerColumns(dimensions: UsageDimensions): Record<string, unknown> {
   return {
     organisation_id: dimensions.organisationId,
     workspace_id: dimensions.workspaceId,
-    // The column takes no null.
+    // The column is not nullable.
     api_key_id: toStorableText(dimensions.apiKeyId ?? '', LONG),
     virtual_key: toStorableOrNull(dimensions.virtualKey, LONG),
     provider: toStorableOrNull(dimensions.provider, SHORT),
@@ -68,7 +68,7 @@ export function traceColumn({ traceId }: UsageDimensions): string {
   return toStorableText(traceId, TRACE_ID);
 }
 
-/** Whether two calls differ in no column but the trace. */
+/** Whether two calls have equal columns, except for the trace. */
 export function isSameInLedger(one: UsageDimensions, other: UsageDimensions): boolean {
   return (
     one.apiKeyId === other.apiKeyId &&

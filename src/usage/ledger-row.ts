@@ -2,7 +2,10 @@ import { Column } from 'typeorm';
 import type { PriceMode } from './prices/price.types.js';
 import type { QuantitiesJson } from './units.js';
 
-/** Who called what, and figures: columns that reservations (bounds) and the ledger (what was used) have in common. */
+/**
+ * The columns that reservations and the ledger share: the dimensions of a call, and its figures (the bound or the
+ * usage).
+ */
 export abstract class LedgerRow {
   @Column({ name: 'organisation_id', type: 'uuid' })
   readonly organisationId!: string;
@@ -20,7 +23,7 @@ export abstract class LedgerRow {
   @Column({ type: 'varchar', length: 64, nullable: true })
   readonly provider!: string | null;
 
-  /** Its one name, however it was spelt. */
+  /** The model's canonical name. */
   @Column({ type: 'varchar', length: 255, nullable: true })
   readonly model!: string | null;
 
@@ -42,7 +45,7 @@ export abstract class LedgerRow {
   @Column({ type: 'integer', default: 1 })
   readonly attempt!: number;
 
-  /** Whole numbers as text: bigint is more than a number holds. */
+  /** A whole number as text, since a number cannot hold every bigint. */
   @Column({ name: 'cost_nano', type: 'bigint' })
   readonly costNano!: string;
 
@@ -56,7 +59,7 @@ export abstract class LedgerRow {
   @Column({ type: 'varchar', length: 16, default: 'standard' })
   readonly mode!: PriceMode;
 
-  /** Input tokens from which the prices count. */
+  /** The input tokens from which the prices apply. */
   @Column({ type: 'integer', default: 0 })
   readonly tier!: number;
 
@@ -66,7 +69,7 @@ export abstract class LedgerRow {
   @Column({ name: 'bucket_ids', type: 'uuid', array: true })
   readonly bucketIds!: string[];
 
-  /** What each bucket is charged, in its unit. */
+  /** The amount that each bucket is charged, in its unit. */
   @Column({ type: 'bigint', array: true })
   readonly amounts!: string[];
 }

@@ -44,7 +44,7 @@ export class LedgerWriter {
     return this.waiting.flush();
   }
 
-  /** Waits for a bounded time. */
+  /** Writes the waiting rows within a limited time. */
   close(): Promise<void> {
     return this.waiting.close();
   }
@@ -56,7 +56,7 @@ export class LedgerWriter {
   }
 }
 
-/** The trace is each call's own; the rest is often that of the call before. */
+/** Each call has its own trace. Its other columns often equal those of the call before. */
 const SHAPE: RowShape<UnlimitedUsage> = {
   isAlike: (one, other) =>
     isSameInLedger(one.dimensions, other.dimensions) &&

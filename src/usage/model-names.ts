@@ -6,7 +6,7 @@ import type { ModelName, ModelNames } from '../upstream/providers/provider.types
 
 const SPELT_IN_SEVERAL_WAYS = ['azure-ai', 'bedrock', 'vertex'] as const;
 
-/** Providers whose models have several names. With all others, a model is what its folded name says. */
+/** Providers whose models have several names. For all others, the folded name identifies the model. */
 const BY_PROVIDER: ReadonlyMap<string | undefined, ModelNames> = new Map([
   ['azure-ai', azureModelNames],
   ['bedrock', bedrockModelNames],
@@ -16,20 +16,20 @@ const BY_PROVIDER: ReadonlyMap<string | undefined, ModelNames> = new Map([
 const NO_ALIASES: readonly ModelName[] = [];
 
 const ANY_REST = '*';
-/** A version of a model: `gpt-5.5-2026-04-23`, `claude-sonnet-4-5-20250929`. */
+/** Matches the date in a version of a model: `gpt-5.5-2026-04-23`, `claude-sonnet-4-5-20250929`. */
 const DATE = /-20\d\d(-?)(?:0[1-9]|1[0-2])\1(?:0[1-9]|[12]\d|3[01])$/;
-/** The model is the same in every account. */
+/** Matches the account in an ARN, since a foundation model is the same in every account. */
 const ACCOUNT = /^(arn:aws(?:-[a-z]+)*:bedrock:[a-z0-9-]*:)\d{12}(?=:foundation-model\/)/;
 
-/** The one name by which policies, groups and the ledger know a model of a provider, however its caller spells it. */
+/** The one name of a provider's model in policies, groups and the ledger, for every spelling of a caller. */
 export function canonicalModel(provider: string | undefined, model: string): string {
   const name = foldModel(model);
   return BY_PROVIDER.get(provider)?.canonical(name) ?? name;
 }
 
 /**
- * What the ledger may have for a name where it is not known whose model it is: the name itself, and what it comes to at
- * providers whose models have several.
+ * The names that the ledger may contain for a model of an unknown provider: the name itself, and the canonical names at
+ * providers whose models have several names.
  */
 export function possibleModels(name: string): readonly { readonly provider?: string; readonly model: string }[] {
   const model = foldModel(name);
@@ -37,7 +37,7 @@ export function possibleModels(name: string): readonly { readonly provider?: str
   return [{ model }, ...others.filter((other) => other.model !== model)];
 }
 
-/** Other names that a policy may have for it: the ARN of a region (Bedrock), the name with Azure's prefix. */
+/** Other names of a model that a policy may contain: the ARN of a region (Bedrock), the name with Azure's prefix. */
 export function modelAliases(provider: string | undefined, model: string): readonly ModelName[] {
   return BY_PROVIDER.get(provider)?.aliases(foldModel(model)) ?? NO_ALIASES;
 }
@@ -54,19 +54,22 @@ export function isPattern(model: string): boolean {
   return foldModel(model).endsWith(ANY_REST);
 }
 
-/** `rerank-*` stands for all names that begin so; a star elsewhere is an ordinary character. */
+/** `rerank-*` matches all names with this prefix. A star elsewhere is an ordinary character. */
 export function compilePattern(pattern: string): (name: ModelName) => boolean {
   if (!pattern.endsWith(ANY_REST)) return ({ text }) => text === pattern;
   const beginning = pattern.slice(0, -ANY_REST.length);
   return ({ text, markLength }) => beginning.length >= markLength && text.startsWith(beginning);
 }
 
-/** Without what makes no other model of it: case, white space around it, an account in the ARN of a model of AWS. */
+/**
+ * Removes the parts that do not identify a model: case, surrounding white space, the account in the ARN of an AWS
+ * model.
+ */
 export function foldModel(name: string): string {
   return name.trim().toLowerCase().replace(ACCOUNT, '$1');
 }
 
-/** A version has the prices and facts of its model, unless it has some of its own. */
+/** A dated version has the prices and facts of its model, unless it has its own. */
 function withoutDate(name: string): readonly (readonly ModelName[])[] {
   const own = [{ text: name, markLength: 0 }];
   const date = DATE.exec(name);

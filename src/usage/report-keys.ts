@@ -15,7 +15,7 @@ export const REPORT_COLUMNS = {
 
 type ColumnKey = keyof typeof REPORT_COLUMNS;
 
-/** What usage is grouped by: `model`, `metadata.user`, … */
+/** A key that reports group by: `model`, `metadata.user`, … */
 export type ReportKey = ColumnKey | MetadataKey;
 
 export const REPORT_KEYS_TEXT = `${Object.keys(REPORT_COLUMNS).join(', ')} or metadata.<name>`;

@@ -5,11 +5,11 @@ import { isStatementCanceled } from '../database/database-errors.js';
 import { ReportSlots } from './report-slots.js';
 import type { Statement } from './report-statement.js';
 
-/** Less than the driver's own limit: a statement that only the driver gives up goes on in the database. */
+/** Shorter than the driver's own limit: a statement that only the driver gives up continues in the database. */
 const REPORT_MS = 4_000;
 /** Reports must leave connections to the calls, which wait at most 1.5 seconds for their counters. */
 const MAX_AT_ONCE = 3;
-/** Of a sort, or half of that of groups. */
+/** The memory of a sort. Grouping may use twice as much. */
 const WORK_MEMORY = '32MB';
 const WAIT_MS = 2_000;
 const RETRY_AFTER_SECONDS = '2';
@@ -17,9 +17,8 @@ const RETRY_AFTER_SECONDS = '2';
 export type ReadRows = <Row>(statement: Statement) => Promise<readonly Row[]>;
 
 /**
- * Runs what may read much of the ledger, so that neither calls nor other organisations suffer by it: few at once, each
- * for a limited time, which its statements share.
- * The embedded database knows no such time: there a report ends when it ends.
+ * Runs queries that may read much of the ledger, without slowing calls or other organisations down. Few run at once,
+ * and all statements of a report share one time limit. The embedded database has no such limit.
  */
 @Injectable()
 export class ReportQueries {
@@ -32,7 +31,7 @@ export class ReportQueries {
   }
 
   /**
-   * All statements in one transaction.
+   * Runs `work` with all of its statements in one transaction.
    * @throws GatewayError `report_busy`, `report_too_large`
    */
   async run<Result>(organisationId: string, work: (read: ReadRows) => Promise<Result>): Promise<Result> {
@@ -41,11 +40,12 @@ export class ReportQueries {
     }
     try {
       return await this.dataSource.transaction(async (manager) => {
-        // Groups that do not fit into this memory go through files. To compile a statement takes longer than to run it.
+        // Groups that exceed this memory are written to files. JIT is off, since compiling takes longer than running
+        // the statement.
         await manager.query(`SET LOCAL work_mem = '${WORK_MEMORY}'; SET LOCAL jit = off`);
         const endMs = performance.now() + REPORT_MS;
         return work(async ({ sql, parameters }) => {
-          // 0 would be no limit at all.
+          // 0 would mean no limit.
           const leftMs = Math.max(1, Math.floor(endMs - performance.now()));
           await manager.query(`SET LOCAL statement_timeout = ${leftMs}`);
           return manager.query(sql, [...parameters]);

@@ -1,7 +1,7 @@
 /** How many reports may run at once. */
 export interface ReportSlotsLimits {
   readonly all: number;
-  /** Of one organisation. Where this is less than all, no organisation can shut the others out. */
+  /** The limit per organisation. When it is less than `all`, no organisation can lock the others out. */
   readonly each: number;
   /** How long a report waits for its turn, in milliseconds. */
   readonly waitMs: number;
@@ -12,15 +12,17 @@ interface Waiting {
   readonly begin: () => void;
 }
 
-/** Lets few reports run at once: first come, first served, but an organisation at its own maximum is skipped. */
+/**
+ * Limits the number of concurrent reports. First come, first served, but an organisation at its own limit is skipped.
+ */
 export class ReportSlots {
-  /** Whose reports run. */
+  /** The organisations of the running reports. */
   private readonly running: string[] = [];
   private readonly waiting = new Set<Waiting>();
 
   constructor(private readonly limits: ReportSlotsLimits) {}
 
-  /** Whether a report may begin, now or soon; then `end` must follow. `false` when others were at it for too long. */
+  /** Waits for a slot. Returns true when the report may begin; then `end` must follow. Returns false after `waitMs`. */
   async begin(organisationId: string): Promise<boolean> {
     if (this.hasRoom(organisationId)) {
       this.running.push(organisationId);
@@ -40,7 +42,7 @@ export class ReportSlots {
 
   end(organisationId: string): void {
     this.running.splice(this.running.indexOf(organisationId), 1);
-    // One report less leaves room for one more at most.
+    // A report that ends makes room for at most one other.
     for (const waiting of this.waiting) {
       if (!this.hasRoom(waiting.organisationId)) continue;
       this.running.push(waiting.organisationId);

@@ -4,8 +4,8 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 /**
- * A part of a report's time, and where its calls are read: in sums by day or by hour, in the notes that are not in them yet, or
- * row by row in the ledger.
+ * A part of a report's time range, and the source of its calls: sums by day or hour, changes that are not in the sums
+ * yet (`notes`), or single rows of the ledger.
  */
 export interface ReportSpan {
   readonly source: 'days' | 'hours' | 'notes' | 'ledger';
@@ -15,7 +15,10 @@ export interface ReportSpan {
   readonly to: Date;
 }
 
-/** Whole days, whole hours beside them, and what is left at both ends. Each instant has one source, beside the notes. */
+/**
+ * Splits a time range into whole days, whole hours beside them, and the rests at both ends. Each instant has one
+ * source, besides the notes.
+ */
 export function spansOf(from: Date, to: Date, bucket: TimeBucket): readonly ReportSpan[] {
   const [start, end] = [from.getTime(), to.getTime()];
   const hours = wholeIn(start, end, HOUR_MS);
@@ -32,7 +35,7 @@ export function spansOf(from: Date, to: Date, bucket: TimeBucket): readonly Repo
   ].filter((span) => span.from < span.to);
 }
 
-/** The end of the hour in which it lies. */
+/** Rounds a time up to the full hour. */
 export function endOfHour(time: Date): Date {
   return new Date(Math.ceil(time.getTime() / HOUR_MS) * HOUR_MS);
 }

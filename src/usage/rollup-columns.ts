@@ -1,6 +1,6 @@
 import { QUANTITY_UNITS, type QuantityUnit } from './units.js';
 
-/** By which the ledger is added up, beside the time: what calls of one group have in common. */
+/** The columns by which the ledger is summed, besides the time. */
 export const LEDGER_GROUP = [
   'organisation_id',
   'workspace_id',
@@ -13,7 +13,7 @@ export const LEDGER_GROUP = [
   'mcp_tool',
 ] as const;
 
-/** Figures of which there are sums, as the tables `usage_rollup…` name them. */
+/** The summed figures, by their columns in the tables `usage_rollup…`. */
 export const SUM_COLUMNS = [
   'calls',
   'presumed_calls',
@@ -23,12 +23,12 @@ export const SUM_COLUMNS = [
   ...QUANTITY_UNITS.map(columnOfUnit),
 ] as const;
 
-/** Of a unit; null where no call has a figure of it. */
+/** The column of a unit's sum. It is null when no call has a figure of the unit. */
 export function columnOfUnit(unit: QuantityUnit): `q_${QuantityUnit}` {
   return `q_${unit}`;
 }
 
-/** The same columns for one row of the ledger, in SQL. */
+/** SQL for these columns of one row of the ledger. */
 export function sumsOfCall(): string {
   const units = QUANTITY_UNITS.map((unit) => `(quantities -> '${unit}')::bigint AS ${columnOfUnit(unit)}`);
   return [

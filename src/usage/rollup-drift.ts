@@ -1,13 +1,13 @@
 import type { DataSource } from 'typeorm';
 import { LEDGER_GROUP, SUM_COLUMNS, sumsOfCall } from './rollup-columns.js';
 
-/** An hour of a group of calls whose sums are not those of the ledger. */
+/** An hour or a day of a group of calls whose sums differ from the ledger. */
 export interface RollupDrift {
   readonly organisationId: string;
   readonly start: Date;
-  /** 1, or 24: the sum of a day that is not that of its hours. */
+  /** 1 for an hour, or 24 for a day whose sum differs from the sum of its hours. */
   readonly hours: 1 | 24;
-  /** Ledger less sums. */
+  /** Ledger minus sums. */
   readonly calls: bigint;
   readonly costNano: bigint;
 }
@@ -17,7 +17,10 @@ const TAKEN = SUM_COLUMNS.map((column) => `-${column} AS ${column}`).join(', ');
 const SUMS = SUM_COLUMNS.map((column) => `sum(${column}) AS ${column}`).join(', ');
 const DIFFERS = SUM_COLUMNS.map((column) => `${column} <> 0`).join(' OR ');
 
-/** One statement, so one moment. The ledger has an index by organisation and time, so that few hours are found quickly. */
+/**
+ * One statement sees one snapshot. The ledger has an index by organisation and time, so that few hours are found
+ * quickly.
+ */
 const DRIFT = `
   WITH organisation AS (
     SELECT id FROM organisations UNION SELECT organisation_id FROM usage_rollup_groups
@@ -44,8 +47,8 @@ const DRIFT = `
   SELECT organisation_id, start, 24, calls, cost_nano FROM day WHERE ${DIFFERS}`;
 
 /**
- * Hours and days whose sums differ from the ledger. There should be none, ever, but of months that were dropped from the
- * ledger.
+ * Hours and days whose sums differ from the ledger. There should never be any, except in months that were dropped from
+ * the ledger.
  * @param since the start of an hour; the whole ledger by default
  */
 export async function rollupDrift(

@@ -1,6 +1,7 @@
 /**
- * What providers bill by. `input` never includes what another unit counts; `output` includes reasoning. A new unit needs a
- * line here and, if it counts tokens, one in `INPUT_UNITS` or `OUTPUT_UNITS`; no migration.
+ * The units that providers bill by. `input` never includes tokens of another unit; `output` includes reasoning. A new
+ * unit needs a line here, columns in the rollup tables and their functions (see `columnOfUnit`), and, if it counts
+ * tokens, a line in `INPUT_UNITS` or `OUTPUT_UNITS`.
  */
 export const QUANTITY_UNITS = [
   'input',
@@ -29,11 +30,11 @@ export const INPUT_UNITS = [
   'cache_write_1h',
   'input_audio',
   'input_image',
-  // That a fine-tuning job reads, once in each epoch.
+  // The tokens that a fine-tuning job reads, once in each epoch.
   'training',
 ] as const satisfies readonly QuantityUnit[];
 
-/** Tokens that it writes. */
+/** Tokens that a model writes. */
 export const OUTPUT_UNITS = ['output', 'output_audio', 'output_image'] as const satisfies readonly QuantityUnit[];
 
 const TOKEN_UNITS: readonly QuantityUnit[] = [...INPUT_UNITS, ...OUTPUT_UNITS];
@@ -50,26 +51,26 @@ const OTHER_UNITS = [
 /** Whole numbers by unit. A unit that is absent is unknown, or does not apply; 0 is a value. */
 export type Quantities = Readonly<Partial<Record<QuantityUnit, bigint>>>;
 
-/** Figures as a provider or an estimate states them: unchecked, perhaps no whole numbers. */
+/** Figures of a provider or an estimate: not validated, and perhaps not whole numbers. */
 export type Counts = Readonly<Partial<Record<QuantityUnit, number | undefined>>>;
 
 /** Quantities in JSON. A figure is at most 10^15, which a JSON number holds exactly. */
 export type QuantitiesJson = Readonly<Partial<Record<QuantityUnit, number>>>;
 
-/** A million dollars, or a thousand times a thousand million tokens: more than any call uses. */
+/** A million dollars in nano-dollars, or 10^15 tokens: more than any call uses. */
 export const MAX_FIGURE = 10n ** 15n;
 
-/** The highest bound of one unit: the tokens of all units together are a figure too. */
+/** The highest bound of one unit, so that the tokens of all units together stay within `MAX_FIGURE`. */
 export const MAX_BOUND = MAX_FIGURE / BigInt(INPUT_UNITS.length + OUTPUT_UNITS.length);
 
 export const NO_QUANTITIES: Quantities = {};
 
-/** What a policy of type `tokens` counts: the sum of the units that are tokens. */
+/** The amount that a policy of type `tokens` counts: the sum of the token units. */
 export function tokensOf(quantities: Quantities): bigint {
   return sumOf(INPUT_UNITS, quantities) + sumOf(OUTPUT_UNITS, quantities);
 }
 
-/** What a policy of type `tokens` counts of quantities in JSON. */
+/** The amount that a policy of type `tokens` counts, for quantities in JSON. */
 export function tokensOfJson(quantities: Readonly<Record<string, number>>): number {
   let sum = 0;
   for (const unit of TOKEN_UNITS) sum += quantities[unit] ?? 0;
@@ -81,7 +82,7 @@ export function inputTokensOf(quantities: Quantities): bigint {
   return sumOf(INPUT_UNITS, quantities);
 }
 
-/** A unit that only one of them knows keeps its figure. No sum is above the highest bound. */
+/** Adds quantities by unit, up to `MAX_BOUND`. A unit that only one of them has keeps its figure. */
 export function addQuantities(one: Quantities, other: Quantities): Quantities {
   return combine(one, other, (a, b) => (a + b > MAX_BOUND ? MAX_BOUND : a + b));
 }
@@ -91,7 +92,7 @@ export function isTokenUnit(unit: QuantityUnit): boolean {
   return true;
 }
 
-/** Units that have no figure take that of `others`. */
+/** Fills missing units with the figures of `others`. */
 export function quantitiesOr(quantities: Quantities, others: Quantities): Quantities {
   return { ...others, ...quantities };
 }
@@ -150,7 +151,7 @@ function sumOf(units: readonly QuantityUnit[], quantities: Quantities): bigint {
   let sum = 0n;
   for (const unit of units) {
     const quantity = quantities[unit];
-    // Most are absent, and each sum of bigints makes a new one.
+    // Most units are absent, and each addition of bigints allocates a new one.
     if (quantity !== undefined) sum += quantity;
   }
   return sum;

@@ -13,11 +13,11 @@ export class UsageAdjustment {
   @Column({ name: 'organisation_id', type: 'uuid' })
   readonly organisationId!: string;
 
-  /** What was added to `used`, in the bucket's unit. */
+  /** The amount added to `used`, in the bucket's unit. */
   @Column({ type: 'bigint' })
   readonly delta!: string;
 
-  /** The bucket's, before the change. */
+  /** The bucket's epoch before the change. */
   @Column({ type: 'integer' })
   readonly epoch!: number;
 

@@ -5,10 +5,10 @@ import type { BucketState, Charge, ExtendOutcome, Extension, Reservation, UsageF
 import { tokensOf, toQuantitiesJson } from './units.js';
 import { amountOf, type AmountCharge, MAX_COUNT, type UsageWork } from './usage-work.js';
 
-/** One call of the database's function, whose comment says what each parameter is: `migrations/functions/usage_batch.sql`. */
+/** Calls the database function, whose parameters are described in `migrations/functions/usage_batch.sql`. */
 export const USAGE_BATCH = `SELECT * FROM usage_batch($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`;
 
-/** As the driver returns it: bigint as text; null where the batch has none. */
+/** A row as the driver returns it: bigints are text, and an array is null when the batch has none. */
 export interface BatchRow {
   readonly o_outcomes: readonly number[] | null;
   readonly o_verdicts: readonly number[] | null;
@@ -17,7 +17,7 @@ export interface BatchRow {
   readonly o_lost: readonly string[] | null;
 }
 
-/** By the function's numbers. */
+/** The outcomes by the numbers of the database function. */
 const OUTCOMES = ['admitted', 'contended', 'crowded', 'exceeded', 'withdrawn', 'gone'] as const;
 
 const MAX_VALUE_KEY = 2048;
@@ -26,7 +26,7 @@ const [begunText, endText] = [isoTexts(), isoTexts()];
 const begun = (at: Date): string => begunText(at.getTime());
 const ended = (at: Date): string => endText(at.getTime());
 
-/** Gathers what a batch says, each bucket once. */
+/** Collects the parameters of a batch, with each bucket once. */
 class BatchWriter {
   private readonly buckets: Record<string, unknown>[] = [];
   private readonly places = new Map<string, number>();
@@ -72,7 +72,7 @@ class BatchWriter {
     return [
       JSON.stringify(this.buckets),
       JSON.stringify(reserves),
-      // PostgreSQL's text form of arrays; the driver's own would go through every element three times.
+      // PostgreSQL's text format of arrays. The driver's own conversion would visit every element three times.
       ...arrays.map((column) => `{${column.join(',')}}`),
       JSON.stringify(settles),
       JSON.stringify(records),
@@ -116,7 +116,7 @@ class BatchWriter {
 
   private addRecord({ usage, charges }: UsageWork & { readonly kind: 'record' }): void {
     const { id, at, dimensions, ...settled } = usage;
-    // What costs nothing makes no bucket that counts costs.
+    // Usage without costs creates no bucket that counts costs.
     const counted = charges.filter(({ charge, amount }) => amount > 0n || charge.unit !== 'cost');
     const row = Object.assign(ledgerColumns(dimensions), settledRow(id, begun(at), settled));
     row['buckets'] = counted.map(({ charge }) => this.place(charge, dimensions.organisationId, true));
@@ -128,7 +128,7 @@ class BatchWriter {
     const key = `${charge.policyId} ${charge.bucketHash} ${charge.windowId}`;
     const place = this.places.get(key) ?? this.buckets.length + 1;
     this.places.set(key, place);
-    // The last one counts: a policy may have been changed between two calls of one batch.
+    // The last charge of a bucket applies: a policy may have changed between two calls of one batch.
     this.buckets[place - 1] = {
       policy_id: charge.policyId,
       bucket_hash: charge.bucketHash,
@@ -153,7 +153,9 @@ export function batchParameters(works: readonly UsageWork[], maxBuckets: number)
   return writer.parameters(maxBuckets);
 }
 
-/** What was decided about each `reserve` and `extend` of the batch, in its order; undefined: it was released before it arrived. */
+/**
+ * The outcome of each `reserve` and `extend` of the batch, in order; undefined when it was released before it arrived.
+ */
 export function admissionOutcomes(works: readonly UsageWork[], row: BatchRow): readonly (ExtendOutcome | undefined)[] {
   const outcomes: (ExtendOutcome | undefined)[] = [];
   let first = 0;

@@ -2,8 +2,8 @@ import { Column, CreateDateColumn, Entity, Index, PrimaryColumn, UpdateDateColum
 import type { UsageUnit } from '../common/money/units.js';
 
 /**
- * What one group of calls used of one policy in one window. `used` is always the sum of the ledger's charges and of the
- * adjustments; written by the database's functions `usage_…` only.
+ * The usage of one group of calls under one policy in one window. `used` always equals the sum of the ledger's charges
+ * and of the adjustments. Only the database functions `usage_…` write rows.
  */
 @Entity('usage_buckets')
 @Index('uq_usage_buckets_ordinal', ['policyId', 'windowId', 'ordinal'], { unique: true })
@@ -22,7 +22,7 @@ export class UsageBucket {
   @PrimaryColumn({ name: 'window_id', type: 'varchar', length: 16, primaryKeyConstraintName: 'pk_usage_buckets' })
   readonly windowId!: string;
 
-  /** Its name in the API. */
+  /** The bucket's id in the API. */
   @Index('uq_usage_buckets_id', { unique: true })
   @Column({ type: 'uuid' })
   readonly id!: string;
@@ -34,7 +34,7 @@ export class UsageBucket {
   @Column({ name: 'organisation_id', type: 'uuid' })
   readonly organisationId!: string;
 
-  /** The policy's; null: the whole organisation. */
+  /** The policy's workspace; null for the whole organisation. */
   @Column({ name: 'workspace_id', type: 'uuid', nullable: true })
   readonly workspaceId!: string | null;
 
@@ -51,7 +51,7 @@ export class UsageBucket {
   @Column({ type: 'bigint', default: 0 })
   readonly reserved!: string;
 
-  /** As of the last admission or change of the policy: decides when alerts are raised. */
+  /** The limit at the last admission or change of the policy. It decides when alerts are raised. */
   @Column({ name: 'credit_limit', type: 'bigint' })
   readonly creditLimit!: string;
 
@@ -69,11 +69,11 @@ export class UsageBucket {
   @Column({ name: 'exhausted_at', type: 'timestamptz', nullable: true })
   readonly exhaustedAt!: Date | null;
 
-  /** Goes up with every reset, after which alerts are raised again. */
+  /** Incremented by every reset, after which alerts are raised again. */
   @Column({ type: 'integer', default: 0 })
   readonly epoch!: number;
 
-  /** Of the last reset by hand, by the database's clock. */
+  /** The time of the last manual reset, by the database's clock. */
   @Column({ name: 'reset_at', type: 'timestamptz', nullable: true })
   readonly resetAt!: Date | null;
 

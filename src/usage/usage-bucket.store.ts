@@ -13,25 +13,28 @@ export interface BucketsOfWindow {
 }
 
 export interface BucketFilter {
-  /** In the policy's unit: `exhausted` are those that have reached it, or were marked under no lower one. */
+  /**
+   * In the policy's unit. A bucket is `exhausted` when it has reached this limit, or was marked as exhausted under one
+   * that was not lower.
+   */
   readonly limit: bigint;
   readonly status: 'active' | 'exhausted' | undefined;
-  /** Part of the readable key, or of a name of what its ids stand for. */
+  /** A part of the readable key, or of the name of a resource whose id is in the key. */
   readonly search: string | undefined;
-  /** Names that the search may find. */
+  /** The names that the search covers. */
   readonly names?: SearchedNames;
   readonly skip: number;
   readonly take: number;
 }
 
-/** Of what the caller may list. */
+/** The names of resources that the caller may list. */
 export interface SearchedNames {
-  /** null: of all workspaces. */
+  /** null for all workspaces. */
   readonly workspaceId: string | null;
   readonly of: readonly (keyof typeof NAMES)[];
 }
 
-/** Ids by a name like the one that is searched, in the keys of groups that write them as `<key>:<id>`. */
+/** Queries the ids of resources by name. The keys of groups contain them as `<key>:<id>`. */
 const NAMES = {
   api_key: `SELECT k.id::text FROM api_keys k WHERE k.organisation_id = :organisation
     AND (:workspace::uuid IS NULL OR k.workspace_id = :workspace) AND k.name ILIKE :pattern`,
@@ -41,12 +44,12 @@ const NAMES = {
 
 const IS_EXHAUSTED = '(bucket.used >= :limit OR (bucket.exhaustedAt IS NOT NULL AND bucket.creditLimit >= :limit))';
 
-/** Reads what is counted; only the usage store writes it. */
+/** Reads buckets. Only the usage store writes them. */
 @Injectable()
 export class UsageBucketStore {
   constructor(@InjectRepository(UsageBucket) private readonly rows: Repository<UsageBucket>) {}
 
-  /** The most used first. */
+  /** A page of buckets, the most used first, and their total number. */
   async list(window: BucketsOfWindow, filter: BucketFilter): Promise<[UsageBucket[], number]> {
     const query = this.rows.createQueryBuilder('bucket').where({ ...window });
     const { status, search, limit } = filter;
@@ -68,7 +71,7 @@ export class UsageBucketStore {
     return this.rows.findOneBy(where);
   }
 
-  /** As many of the named ones as there are. */
+  /** Returns those of the named buckets that exist. */
   async findAll(organisationId: string, keys: readonly BucketKey[]): Promise<UsageBucket[]> {
     if (keys.length === 0) return [];
     const where: FindOptionsWhere<UsageBucket>[] = keys.map(({ policyId, bucketHash, windowId }) => ({
@@ -87,7 +90,7 @@ function addSearch(
   organisation: string,
   { workspaceId: workspace, of }: SearchedNames = { workspaceId: null, of: [] },
 ): void {
-  // Faster than a pattern, for the many groups that one limit can have.
+  // Splitting the key is faster than a pattern, since a limit can have many groups.
   const ofName = of.map(
     (key) => `split_part(split_part('|' || bucket.valueKey, '|${key}:', 2), '|', 1) IN (${NAMES[key]})`,
   );

@@ -5,10 +5,12 @@ import { AppConfig } from '../config/environment.js';
 import { Retention } from '../database/retention.js';
 import { LOGGER, type Logger } from '../telemetry/logger.js';
 
-/** Keys that a statement looks at. */
+/** The number of keys that one statement reads. */
 const PAGE_ROWS = 1_000;
 
-/** Only of windows that are over, never cumulative ones; a bucket with an open reservation waits for the call's end. */
+/**
+ * Deletes buckets of ended windows, never cumulative ones. A bucket with an open reservation stays until the call ends.
+ */
 const DELETE_BUCKETS = `
   DELETE FROM "usage_buckets" WHERE "id" IN (
     SELECT "id" FROM "usage_buckets" WHERE "resets_at" < $1 AND "reserved" = 0
@@ -16,9 +18,9 @@ const DELETE_BUCKETS = `
   )`;
 
 /**
- * The key of an alert keeps it from being raised twice. Without its bucket none is ever raised again; without its key the
- * event is deleted like others, once it has been delivered. Looks at so many keys after the last one that was looked at,
- * whether they are released or not: cumulative counters keep theirs, however many those become.
+ * Removes the keys of delivered alerts whose bucket is deleted. A key prevents a second alert, which cannot be raised
+ * without the bucket. An event without a key is deleted like others. Reads one page of keys after the last one,
+ * released or not: cumulative counters keep theirs, in any number.
  */
 const RELEASE_KEYS = `
   WITH page AS MATERIALIZED (

@@ -10,20 +10,23 @@ import { type BucketDrift, callsToCompare, longUsageDrift, usageDrift } from './
 import { rollupDrift } from './rollup-drift.js';
 
 const INTERVAL_MS = 900_000;
-/** Buckets that changed since then: twice the interval, so that none is missed. */
+/** Buckets that changed within this time are compared: twice the interval, so that none is missed. */
 const LOOK_BACK_MS = 2 * INTERVAL_MS;
 const HOUR_MS = 3_600_000;
-/** More than these cannot be added up in the time that a statement may take. */
+/** More calls than this cannot be summed within the time limit of a statement. */
 const MAX_OFTEN = 1_000_000;
 const SELDOM_MS = 24 * HOUR_MS;
-/** A defect may touch every bucket there is. */
+/** The most differences in one log line, since a defect may affect every bucket. */
 const MAX_LOGGED = 20;
 
-/** Compares counters and sums with the ledger now and then, so that a defect in counting is seen before a bill is. */
+/**
+ * Compares counters and sums with the ledger periodically, so that a defect in counting is noticed before it reaches a
+ * bill.
+ */
 @Injectable()
 export class UsageDriftMonitor implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly loop = new WakeableLoop(() => this.check(), INTERVAL_MS);
-  /** When counters of many calls are compared again. */
+  /** The time of the next comparison when there are too many calls for frequent ones. */
   private nextSeldom = new Date(0);
 
   constructor(
@@ -42,7 +45,7 @@ export class UsageDriftMonitor implements OnApplicationBootstrap, BeforeApplicat
     return this.loop.stop();
   }
 
-  /** Never rejects: the next round tries again. */
+  /** Runs one round. Never rejects: the next round retries. */
   async check(): Promise<void> {
     await this.attempt(() => this.checkCounters());
     await this.attempt(() => this.checkRollups());
@@ -67,7 +70,7 @@ export class UsageDriftMonitor implements OnApplicationBootstrap, BeforeApplicat
     this.logger.error({ event: 'usage_drift', buckets: drifting.length, drift: String(sum), first });
   }
 
-  /** undefined: it is not this process's turn. */
+  /** undefined when it is not this process's turn. */
   private async driftOfCounters(): Promise<readonly BucketDrift[] | undefined> {
     const now = this.clock.now();
     const since = new Date(now.getTime() - LOOK_BACK_MS);
@@ -77,7 +80,7 @@ export class UsageDriftMonitor implements OnApplicationBootstrap, BeforeApplicat
     return longUsageDrift(this.longStatement, new Date(now.getTime() - 2 * SELDOM_MS), this.loop.signal);
   }
 
-  /** Of this hour and the one before. */
+  /** Compares the sums of this hour and the one before. */
   private async checkRollups(): Promise<void> {
     const hour = Math.floor(this.clock.now().getTime() / HOUR_MS) - 1;
     const drifting = await rollupDrift(this.dataSource, new Date(hour * HOUR_MS));

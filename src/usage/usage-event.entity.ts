@@ -3,8 +3,9 @@ import { LedgerRow } from './ledger-row.js';
 import type { AttemptOutcome, FigureSource } from './usage-store.types.js';
 
 /**
- * The ledger: one row for each call that went out. Rows are only added; one that was presumed becomes the truth when that
- * is known. Partitioned by month; written by `usage_batch`, and by `LedgerWriter` where no counter is touched.
+ * The ledger: one row for each call that was sent. Rows are only added, except that a presumed row is corrected when
+ * the true usage is known. Partitioned by month. Written by `usage_batch`, and by `LedgerWriter` for usage without
+ * counters.
  */
 @Entity('usage_events')
 @Index('ix_usage_events_organisation', ['organisationId', 'at'])

@@ -9,15 +9,15 @@ import { USAGE_STORE } from './usage-store.token.js';
 import type { UsageStore } from './usage-store.types.js';
 
 const ROUND_MS = 5_000;
-/** Months for which the ledger has partitions, besides the one that it is. */
+/** The number of months after the current one for which the ledger has partitions. */
 const MONTHS_AHEAD = 2;
 const PARTITIONS_EVERY_MS = 3_600_000;
-/** Notes of what calls used; small enough for the time limit of a statement. */
+/** The most changes that one statement adds to the sums, so that it stays within its time limit. */
 const FOLD_AT_ONCE = 5_000;
 
 /**
- * What has to happen by itself: charges left behind by gateways that died, partitions of the months to come, and the sums
- * that reports read.
+ * Runs periodic work: settles reservations of dead gateways, creates partitions for the coming months, and updates the
+ * sums that reports read.
  */
 @Injectable()
 export class UsageHousekeepingService implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -41,7 +41,7 @@ export class UsageHousekeepingService implements OnApplicationBootstrap, BeforeA
     return this.loop.stop();
   }
 
-  /** One round. Never rejects: the next round tries again what failed. */
+  /** Runs one round. Never rejects: the next round retries failed work. */
   async tidy(): Promise<void> {
     const now = this.clock.now();
     await this.attempt('reap', () => this.store.reap(now));

@@ -6,7 +6,10 @@ import { LongStatement } from '../database/long-statement.js';
 import { Retention } from '../database/retention.js';
 import { LOGGER, type Logger } from '../telemetry/logger.js';
 
-/** Drops months of the ledger that are past their time. Counters keep what they counted: a month of calls is added up first. */
+/**
+ * Drops expired months of the ledger. Counters keep their usage: the charges of a month are first added to the
+ * adjustments.
+ */
 @Injectable()
 export class UsageLedgerRetention extends Retention {
   constructor(

@@ -9,10 +9,12 @@ export interface UsageObserver {
   batchDone(size: number, seconds: number): void;
   batchFailed(cause: unknown): void;
   decided(decision: ReserveOutcome['kind'] | 'unavailable'): void;
-  /** Settlements, releases and the like that were given up: their calls are presumed spent later on, or (`record`) missing. */
+  /**
+   * Settlements, releases and records that were given up. Their calls are presumed spent later on; records are missing.
+   */
   dropped(count: number): void;
   /** Calls that are settled as presumed because their gateway died. */
   reaped(count: number): void;
-  /** Of all gateways together. */
+  /** The open reservations of all gateways. */
   reservationsOpen(count: number): void;
 }

@@ -24,7 +24,7 @@ const DEFAULT_RANGE_MS = 30 * DAY_MS;
 const MAX_DAYS: Readonly<Record<TimeBucket, number>> = { hour: 31, day: 366, month: 3_660, none: 3_660 };
 const NANO_DECIMALS = 9;
 
-/** Sums arrive as text: they may be more than a number holds. */
+/** Sums arrive as text, since a number may not hold them exactly. */
 type Row = Readonly<Record<'calls' | 'cost_nano' | 'tokens' | 'presumed_calls' | 'failed_calls' | 'total', string>> &
   Readonly<Record<`q_${QuantityUnit}`, string | null>> &
   Readonly<Record<`g${number}`, string | null>> & { readonly start: Date };
@@ -33,7 +33,7 @@ interface CountRow {
   readonly total: string;
 }
 
-/** Reports what calls used: whole hours from the sums of the ledger, the rest from its rows. */
+/** Reports the usage of calls: whole hours from sums, the rest from rows of the ledger. */
 @Injectable()
 export class UsageReport {
   constructor(
@@ -47,7 +47,7 @@ export class UsageReport {
     const { skip, take } = toSkipTake(query);
     return this.queries.run(principal.organisationId, async (read) => {
       const rows = await read<Row>(reportStatement(range, { skip, take, sort: query.sort }));
-      // A page beyond the last one has no row to say how many there are.
+      // A page beyond the last one has no row with the total.
       const isBeyond = rows.length === 0 && skip > 0;
       const total = countIn(isBeyond ? await read<CountRow>(countStatement(range)) : rows);
       return { object: 'list', data: rows.map((row) => toPeriod(row, range)), total };
@@ -86,7 +86,7 @@ export class UsageReport {
   }
 }
 
-/** A whole hour, which need not be read row by row. */
+/** Rounds up to a full hour, so that no rows of the ledger are read for its beginning. */
 function defaultStart(to: Date): Date {
   return new Date(Math.ceil((to.getTime() - DEFAULT_RANGE_MS) / HOUR_MS) * HOUR_MS);
 }

@@ -14,7 +14,7 @@ export class UsageReservation extends LedgerRow {
   @Column({ type: 'timestamptz' })
   readonly at!: Date;
 
-  /** From then on its gateway is taken for dead. */
+  /** The time from which its gateway counts as dead. */
   @Index('ix_usage_reservations_expires_at')
   @Column({ name: 'expires_at', type: 'timestamptz' })
   readonly expiresAt!: Date;
@@ -23,7 +23,7 @@ export class UsageReservation extends LedgerRow {
   @Column({ name: 'is_withdrawn', type: 'boolean', default: false })
   readonly isWithdrawn!: boolean;
 
-  /** Of the buckets, in their order. */
+  /** The units of the buckets, in their order. */
   @Column({ type: 'text', array: true })
   readonly units!: UsageUnit[];
 

@@ -46,14 +46,14 @@ export interface LimitChange extends Pick<BucketKey, 'policyId' | 'windowId'> {
 export interface Charge extends BucketKey {
   /** Readable: `api_key:<id>|metadata.user:alice`. */
   readonly valueKey: string;
-  /** The policy's; null: the whole organisation. */
+  /** The policy's workspace; null for the whole organisation. */
   readonly workspaceId: string | null;
   readonly unit: UsageUnit;
   /** In the policy's unit. */
   readonly limit: bigint;
   /** Reaching it raises an alert. */
   readonly threshold: bigint | undefined;
-  /** false: counted, never refused (monitor). */
+  /** false for a monitoring policy, which counts calls but never refuses them. */
   readonly enforced: boolean;
   /** When the window ends, for the alert; undefined: never. */
   readonly resetsAt: Date | undefined;
@@ -148,58 +148,58 @@ export type Transaction = Pick<EntityManager, 'query'>;
 /** Counts usage. Every method is atomic and can be repeated with the same id (a reset only after it failed). */
 export interface UsageStore {
   /**
-   * Admits a call into all of its buckets or into none, within two seconds. A refusal writes nothing, except for the first
-   * one by a bucket that something was used of: that marks it as exhausted, and raises the alert.
+   * Admits a call into all of its buckets or into none, within two seconds. A refusal writes nothing, with one
+   * exception: the first refusal by a used bucket marks it as exhausted and raises the alert.
    * @throws StoreUnavailableError
    */
   reserve(reservation: Reservation): Promise<ReserveOutcome>;
   /**
-   * Raises the bound of an open reservation, in all of its buckets or in none, by what is missing up to the new total. The
-   * lease gets longer also when the bound does not fit. Answers within two seconds, as `reserve` does.
+   * Raises the bound of an open reservation to the new total, in all of its buckets or in none. The lease is extended
+   * even when the bound does not fit. Returns within two seconds, like `reserve`.
    * @throws StoreUnavailableError
    */
   extend(extension: Extension): Promise<ExtendOutcome>;
-  /** Makes the lease of an open reservation longer. What is reserved stays as it is. */
+  /** Extends the lease of an open reservation. The reserved amount does not change. */
   prolong(id: string, expiresAt: Date): Promise<void>;
   /**
-   * Gives back what an extension has reserved. Where the reservation holds another total, since it was extended further or is not open
-   * any more, nothing changes.
+   * Releases the amount of an extension. Nothing changes when the reservation was extended further, or is not open any
+   * more.
    */
   retract(retraction: Retraction): Promise<void>;
   /**
-   * Moves the reservation to the true amount, in the windows that admitted it; corrects an amount that was presumed.
+   * Replaces the reservation by the true amount, in the windows that admitted it. Corrects an amount that was presumed.
    * Kept until it is written, like `release`: callers need not wait for it.
    */
   settle(settlement: Settlement): Promise<void>;
   /**
-   * Nothing was sent: gives the reservation back, and leaves no row in the ledger. One that is not known, since it is still
-   * on its way, is refused when it arrives.
+   * Releases the reservation of a call that was not sent. Leaves no row in the ledger. An unknown reservation, which
+   * may still arrive, is refused when it does.
    */
   release(id: string, at: Date): Promise<void>;
   /** Records usage that no policy limits, after the answer. Usage that has to be dropped is reported to the observer. */
   record(usage: UnlimitedUsage): void;
   /** Writes recorded usage now. Never fails: usage that cannot be written is tried again later. */
   flush(): Promise<void>;
-  /** Settles as presumed what was left behind by gateways that died; the number of reservations. */
+  /** Settles the reservations of dead gateways as presumed. Returns their number. */
   reap(now: Date): Promise<number>;
   /**
-   * Sets a bucket's usage of its window back to zero by an adjustment. Calls in flight stay reserved.
-   * Whether the organisation has such a bucket.
-   * @param transaction one that ends soon; else it has its own
+   * Resets a bucket's usage in its window to zero by an adjustment. Calls in flight stay reserved. Returns whether the
+   * organisation has such a bucket.
+   * @param transaction a short one; by default its own
    */
   reset(bucket: BucketKey, adjustment: Adjustment, transaction?: Transaction): Promise<boolean>;
   /**
-   * Deletes a bucket, so that its group starts from nothing with its next call. The ledger keeps what it counted.
-   * @param transaction one that ends soon; else it has its own
+   * Deletes a bucket, so that its group starts from zero with its next call. The ledger keeps its rows.
+   * @param transaction a short one; by default its own
    */
   deleteBucket(bucket: BucketKey, organisationId: string, transaction?: Transaction): Promise<BucketDeletion>;
   /**
-   * Applies a policy's new limit and threshold to what was used before: one that is reached already raises its alert, and
-   * what a higher limit leaves room in is not exhausted any more.
-   * @param transaction the one in which the policy is changed; else it has its own
+   * Applies a policy's new limit and threshold to its buckets. A threshold or limit that is already reached raises its
+   * alert. A bucket with room under a higher limit is not exhausted any more.
+   * @param transaction the one that changes the policy; by default its own
    */
   changeLimit(change: LimitChange, transaction?: Transaction): Promise<void>;
-  /** Waits for what is queued, then lets go of everything. */
+  /** Writes the queued work within a limited time, then drops the rest. */
   close(): Promise<void>;
 }
 
@@ -210,10 +210,12 @@ export interface Adjustment {
   readonly at: Date;
 }
 
-/** `in_use`: calls in flight are reserved in it, and it stays. `missing`: the organisation has no such bucket. */
+/**
+ * `in_use`: the bucket has reservations of calls in flight, and stays. `missing`: the organisation has no such bucket.
+ */
 export type BucketDeletion = 'deleted' | 'in_use' | 'missing';
 
-/** The counters cannot be reached: a call that a policy limits must not go out. */
+/** Thrown when the counters are unreachable. A call that a policy limits must not be sent then. */
 export class StoreUnavailableError extends Error {
   constructor(options?: ErrorOptions) {
     super('the usage store cannot be reached', options);

@@ -7,12 +7,12 @@ export interface AmountCharge {
   readonly amount: bigint;
 }
 
-/** What a caller waits for. */
+/** Work whose caller waits for the outcome. */
 export type Admission =
   | { readonly kind: 'reserve'; readonly id: string; readonly reservation: Reservation }
   | { readonly kind: 'extend'; readonly id: string; readonly extension: Extension };
 
-/** One thing to do in a batch. The id is that of the call; a batch has one work for each id. */
+/** One item of a batch. The id is the one of the call; a batch has one item per id. */
 export type UsageWork =
   | Admission
   | { readonly kind: 'settle'; readonly id: string; readonly settlement: Settlement }
@@ -20,16 +20,16 @@ export type UsageWork =
       readonly kind: 'release';
       readonly id: string;
       readonly at: Date;
-      /** Until when a reservation that arrives after its release is refused. */
+      /** The time until which a reservation that arrives after its release is refused. */
       readonly expiresAt: Date;
-      /** The call was refused, but a statement that admits it may be in flight. */
+      /** Whether the call was refused while a statement that admits it may be in flight. */
       readonly isFinal: boolean;
     }
   | {
       readonly kind: 'record';
       readonly id: string;
       readonly usage: UnlimitedUsage;
-      /** Of a reservation that got lost. */
+      /** The charges of a lost reservation. */
       readonly charges: readonly AmountCharge[];
     };
 
@@ -40,17 +40,17 @@ export function isAdmission(work: UsageWork): work is Admission {
 /** The maximum of a counter: PostgreSQL's bigint, less room for calls in flight. A higher limit has the same effect. */
 export const MAX_COUNT = 9_000_000_000_000_000_000n;
 
-/** What a charge comes to: money or tokens, as its policy counts. */
+/** The amount of a charge, in its policy's unit: nano-dollars or tokens. */
 export function amountOf(figures: UsageFigures, { unit }: Charge): bigint {
   return unit === 'cost' ? figures.costNano : tokensOf(figures.quantities);
 }
 
-/** Figures that a counter could not hold must not get as far as the counter. */
+/** Throws RangeError for figures that a counter cannot hold. */
 export function assertCountable(figures: UsageFigures): void {
   if (!isCountable(figures)) throw new RangeError('a figure is outside of what can be counted');
 }
 
-/** A settlement whose reservation is not there any more, as usage in its own right. */
+/** Converts a settlement whose reservation is lost to usage of its own. */
 export function asRecord({ reservation, ...settlement }: Settlement): UsageWork {
   const { id, at, dimensions, charges } = reservation;
   return {

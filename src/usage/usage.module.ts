@@ -46,7 +46,10 @@ import { UsageController } from './usage.controller.js';
 export class UsageModule implements OnApplicationShutdown {
   constructor(@Inject(USAGE_STORE) private readonly store: UsageStore) {}
 
-  /** After the calls in flight were settled (`beforeApplicationShutdown`), and before the database closes, which is global. */
+  /**
+   * Closes the store after the calls in flight are settled (`beforeApplicationShutdown`), and before the database
+   * closes, which is a global module.
+   */
   async onApplicationShutdown(): Promise<void> {
     await this.store.close();
   }
@@ -58,7 +61,7 @@ function createStore(
   observer: UsageObserver,
   { USAGE_MAX_GROUPS: maxBuckets }: AppConfig,
 ): UsageStore {
-  // No network lies before the embedded database: when it does not answer, it is at work.
+  // The embedded database has no network, so a missing answer means that it is busy.
   const isEmbedded = dataSource instanceof TollgateDataSource && dataSource.isEmbedded;
   return new PostgresUsageStore(dataSource, clock, observer, {
     maxBuckets,

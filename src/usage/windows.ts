@@ -1,22 +1,22 @@
-/** Every so many days, from a day on: `30d@20261126`. */
+/** A period of days that repeats from a first day on: `30d@20261126`. */
 export type DayPeriod = `${number}d@${number}`;
 
-/** How often a policy starts again from zero; null: never. */
+/** How often a policy's usage starts again from zero; null for never. */
 export type WindowKind = 'weekly' | 'monthly' | DayPeriod | null;
 
 export interface UsageWindow {
   /** `cum`, `2026-11`, `2026-W47` (ISO week, whose year is not always the date's), `2026-11-26+30` (days). */
   readonly id: string;
-  /** undefined: never. */
+  /** undefined for a window without an end. */
   readonly resetsAt: Date | undefined;
 }
 
 const DAY_MS = 86_400_000;
 const WEEK_DAYS = 7;
-/** In days after Monday: the week belongs to the year that its Thursday is in. */
+/** In days after Monday. An ISO week belongs to the year of its Thursday. */
 const THURSDAY = 3;
 
-/** The window that a moment lies in. Months and weeks (from Monday) begin at 00:00 UTC. */
+/** The window that contains a moment. Months and weeks (from Monday) begin at 00:00 UTC. */
 export function windowAt(kind: WindowKind, now: Date): UsageWindow {
   switch (kind) {
     case null:
@@ -32,12 +32,12 @@ export function windowAt(kind: WindowKind, now: Date): UsageWindow {
 
 const DAYS = /^([1-9]\d{0,2})d@(\d{4})(\d{2})(\d{2})$/;
 
-/** The period of so many days whose first one begins on this day, at 00:00 UTC. */
+/** Periods of `days` days, the first of which begins at 00:00 UTC of the day `from`. */
 export function everyDays(days: number, from: Date): DayPeriod {
   return `${days}d@${Number(from.toISOString().slice(0, 10).replaceAll('-', ''))}`;
 }
 
-/** How many days a period has, and when the first one began; undefined when it has another form. */
+/** The length of a day period, and the start of the first one; undefined for any other text. */
 export function dayPeriodOf(kind: string | null): { readonly days: number; readonly from: Date } | undefined {
   const [, days, year, month, day] = DAYS.exec(kind ?? '') ?? [];
   const from = new Date(`${year}-${month}-${day}T00:00:00Z`);
@@ -65,14 +65,14 @@ function weekFrom(monday: number): UsageWindow {
   return { id: `${digits(year, 4)}-W${digits(week, 2)}`, resetsAt: new Date(monday + WEEK_DAYS * DAY_MS) };
 }
 
-/** Unix milliseconds of the Monday at 00:00 UTC that is not after it. */
+/** The start of the week that contains a moment: Monday, 00:00 UTC, in Unix milliseconds. */
 function mondayBefore(now: Date): number {
   const midnight = Math.floor(now.getTime() / DAY_MS) * DAY_MS;
   const daysSinceMonday = (now.getUTCDay() + WEEK_DAYS - 1) % WEEK_DAYS;
   return midnight - daysSinceMonday * DAY_MS;
 }
 
-/** `Date.UTC` would take the years 0 to 99 for 1900 to 1999. */
+/** `Date.UTC` would read the years 0 to 99 as 1900 to 1999. */
 function firstOf(year: number, month: number): Date {
   const date = new Date(0);
   date.setUTCFullYear(year, month, 1);

@@ -1,12 +1,12 @@
 import type { ExtendOutcome } from './usage-store.types.js';
 import { isAdmission, type UsageWork } from './usage-work.js';
 
-/** Something that waits for its batch, and who waits for it. */
+/** Work that waits for its batch, with the callbacks for its caller. */
 export interface QueuedWork {
   readonly work: UsageWork;
-  /** The caller has stopped waiting. */
+  /** Whether the caller has stopped waiting. */
   isGivenUp: boolean;
-  /** A statement with it was sent and its answer is not known. */
+  /** Whether a statement with it was sent and the answer is unknown. */
   mayBeWritten: boolean;
   done(outcome?: ExtendOutcome): void;
   failed(error: Error): void;
@@ -26,7 +26,7 @@ export class WorkQueue {
     return this.admissions.length === 0 && this.kept.length === 0;
   }
 
-  /** Whether there was room. */
+  /** Adds an item. Returns whether there was room. */
   add(item: QueuedWork): boolean {
     const [lane, max] = isAdmission(item.work) ? [this.admissions, this.maxAdmissions] : [this.kept, this.maxKept];
     if (lane.length >= max) return false;
@@ -34,7 +34,7 @@ export class WorkQueue {
     return true;
   }
 
-  /** For the next batch; half of it goes to either kind when there is enough of both. */
+  /** Takes items for the next batch: half of each kind, when there are enough of both. */
   take(max: number): readonly QueuedWork[] {
     this.admissions = this.admissions.filter((item) => !item.isGivenUp);
     const half = Math.floor(max / 2);
@@ -44,12 +44,12 @@ export class WorkQueue {
     return [...taken.values()];
   }
 
-  /** Once more, before all others. */
+  /** Returns items to the front of the queue. */
   putBack(items: readonly QueuedWork[]): void {
     this.kept = [...items, ...this.kept];
   }
 
-  /** All that is left, which then waits no more. */
+  /** Removes and returns all items. */
   clear(): readonly QueuedWork[] {
     const left = [...this.kept, ...this.admissions];
     this.kept = [];

@@ -3,7 +3,7 @@ import { buildMessage, ValidateBy } from 'class-validator';
 import { IsStorable } from '../../common/validation/is-storable.decorator.js';
 import { isReportKey, REPORT_KEYS_TEXT } from '../report-keys.js';
 
-/** Every item names something that usage is grouped by. */
+/** Requires every item to be a key that reports can group by. */
 export function IsReportKey(): PropertyDecorator {
   const areKeys = ValidateBy({
     name: 'isReportKey',

@@ -8,7 +8,7 @@ import type { CatalogueModelQuery, CatalogueSort } from './catalogue-model.query
 import { type CatalogueModelResponse, toCatalogueModelResponse } from './catalogue-model.response.js';
 import { catalogueModels } from './model-catalogue.js';
 
-/** The models that come with the gateway, with what they cost the organisation of the caller. */
+/** Lists the bundled models, with their prices for the caller's organisation. */
 @Injectable()
 export class ModelCatalogueService {
   constructor(

@@ -1,5 +1,5 @@
-// What models can read and write: rerankers, read by hand, and chats and embeddings from the snapshot. A bound of a call may rest
-// on it, so a model is here only where its source says it, and one that is not here has no bound.
+// The facts of models: rerankers, collected by hand, and chats and embeddings, from the snapshot. The bounds of calls
+// rely on them, so each model here has a source. A model that is not here has no bound.
 import { PROVIDER_SLUGS, type ProviderSlug } from '../../upstream/providers/provider.types.js';
 import { foldModel, pricedNames } from '../model-names.js';
 import type { KnownModel } from '../snapshot/model-rows.js';
@@ -26,7 +26,7 @@ const CONTEXT_WINDOWS: Readonly<Partial<Record<ProviderSlug, Readonly<Record<str
 let rows: readonly KnownModel[] | undefined;
 let facts: ReadonlyMap<string, ModelFacts> | undefined;
 
-/** All models whose facts are known. Read when they are asked for first. */
+/** All models with known facts. They are read at the first use. */
 export function catalogueModels(): readonly KnownModel[] {
   rows ??= [...withResoldModels(readSnapshotModels()), ...rerankers()];
   return rows;
@@ -37,7 +37,7 @@ function allFacts(): ReadonlyMap<string, ModelFacts> {
   return facts;
 }
 
-/** By any of the model's names, in any case; undefined: unknown, which differs from 0. */
+/** The facts of a model by any of its names, in any case; undefined when unknown, which differs from 0. */
 export function modelFacts(provider: ProviderSlug, model: string): ModelFacts | undefined {
   for (const { text } of pricedNames(provider, model).flat()) {
     const found = allFacts().get(`${provider} ${text}`);

@@ -2,13 +2,13 @@ export const MODALITIES = ['text', 'image', 'audio', 'video', 'pdf'] as const;
 export type Modality = (typeof MODALITIES)[number];
 
 export interface ModelFacts {
-  /** Tokens that one request can have at most: of a reranker the query with one document. */
+  /** The most tokens of one request; for a reranker, of the query with one document. */
   readonly contextWindow: number;
-  /** Tokens that one answer can have at most; 0: the model writes none. */
+  /** The most tokens of one answer; 0 for a model that writes none. */
   readonly maxOutput: number;
   readonly inputModalities: readonly Modality[];
   readonly outputModalities: readonly Modality[];
-  /** Where it was read, and on which day. */
+  /** The page with these facts, and the day when it was read. */
   readonly source: string;
   readonly readOn: string;
 }

@@ -1,14 +1,14 @@
-// List prices of rerank models, read by hand, and those of chats and embeddings from the snapshot. What a provider charges is between it and its
-// customers: an organisation's own prices, and the operator's, count before these.
+// List prices of rerank models, collected by hand, and of chats and embeddings, from the snapshot. A provider may charge
+// a customer other prices, so the prices of an organisation and of the operator take precedence.
 //
 // Left out, so that a call is "without a price" rather than wrongly priced:
-// - pinecone, all models: its price page could not be read (lists of others say 0.002 a request).
-// - jina, all but v3: lists say 0.02 a million tokens for the older models, where the provider now has one price for all of
-//   about 0.05; accounts from before May 2025 keep the older one.
-// - rerank-english-v2.0 and rerank-multilingual-v2.0: sources say 0.001 and 0.002; shut down in April 2025.
-// - rerank-1 and rerank-lite-1 of Voyage: only in a list whose unit is in doubt.
-// - every deployment on Azure with a name of its own: it may be any model.
-// Cohere's own page has no price per search any more; an older list has 0.002 for rerank-v4.0-pro, the newer ones 0.0025.
+// - pinecone, all models: its price page could not be read (other lists state 0.002 per request).
+// - jina, all but v3: lists state 0.02 per million tokens for the older models. The provider now has one price of about
+//   0.05 for all; accounts from before May 2025 keep the older one.
+// - rerank-english-v2.0 and rerank-multilingual-v2.0: sources state 0.001 and 0.002; shut down in April 2025.
+// - rerank-1 and rerank-lite-1 of Voyage: only in a list with an uncertain unit.
+// - every deployment on Azure with another name than its model's: it may be any model.
+// Cohere's own page has no price per search any more. An older list has 0.002 for rerank-v4.0-pro, newer ones 0.0025.
 import { parseDecimal } from '../../common/money/decimal.js';
 import type { ProviderSlug } from '../../upstream/providers/provider.types.js';
 import { withResoldPrices } from '../snapshot/resold.js';
@@ -42,7 +42,7 @@ const byToken = { unit: 'input', readOn } as const;
 const bedrock = { provider: 'bedrock', unit: 'search_unit', source: LITELLM, readOn } as const;
 const azure = { provider: 'azure-ai', unit: 'search_unit', source: LITELLM, readOn } as const;
 
-// An id never changes and never comes back: the ledger names it. A new price is a new row with its own date.
+// Ids never change and are never reused, since the ledger refers to them. A new price is a new row with its own date.
 // prettier-ignore
 const ROWS: readonly Row[] = [
   { ...cohere, id: 'd9fafbff-3fbd-474f-a8ec-a7b691610bed', model: 'rerank-v3.5', price: '0.002', source: LITELLM },
@@ -61,11 +61,11 @@ const ROWS: readonly Row[] = [
   { ...byToken, id: '4b460409-04bc-4073-b869-7ebdbe9d7823', provider: 'jina', model: 'jina-reranker-v3', price: '0.00000005', source: PORTKEY_JINA },
   { ...bedrock, id: 'd8f02094-55fa-4d8a-a9ba-21b453babee1', model: 'cohere.rerank-v3-5:0', price: '0.002' },
   { ...bedrock, id: '84a86f97-24a7-469f-b4ab-6ebcb1a9ba40', model: 'amazon.rerank-v1:0', price: '0.001' },
-  // A deployment that is called as the model is.
+  // Deployments that have the name of their model.
   { ...azure, id: 'af837382-da1a-43e4-acc9-8f36f50e8b01', model: 'Cohere-rerank-v3.5', price: '0.002' },
   { ...azure, id: 'f27c8ef1-7256-4ff9-9553-7803fd2cca94', model: 'Cohere-rerank-v4.0-fast', price: '0.002' },
   { ...azure, id: '45b42671-3e2d-4b9c-bccb-9e44af9bcc49', model: 'Cohere-rerank-v4.0-pro', price: '0.0025' },
-  // The gateway's own: priced, at nothing.
+  // The built-in reranker is free of charge.
   { id: '5a958044-0807-4505-8448-dc505eb365d3', provider: 'local', model: '*', unit: 'request', price: '0', source: 'built in', readOn },
 ];
 
@@ -79,7 +79,7 @@ const READ_BY_HAND = ROWS.map(({ price, from = SINCE, ...row }): BundledPrice =>
 
 let known: readonly BundledPrice[] | undefined;
 
-/** Read when the first price is asked for. */
+/** All bundled prices. They are read at the first use. */
 export function bundledPrices(): readonly BundledPrice[] {
   known ??= [...READ_BY_HAND, ...withResoldPrices(readSnapshotPrices())];
   return known;

@@ -42,7 +42,7 @@ export function costOf(quantities: Quantities, prices: readonly Price[]): NanoDo
 
 /**
  * The figures of the quantities. A call counts as one request when requests have a price.
- * @param calls that make up the quantities
+ * @param calls the number of calls in the quantities
  */
 export function figuresAt(quantities: Quantities, prices: readonly Price[], calls = 1): UsageFigures {
   let all = quantities;

@@ -24,7 +24,10 @@ export interface PlannedUse {
   readonly quantities: Quantities;
 }
 
-/** Units that calls may use within the bound of their input and output, without naming them: a reservation counts their prices. */
+/**
+ * Units that calls may use within their bounds of input and output, without naming them. A reservation includes their
+ * prices.
+ */
 const MAY_USE: readonly QuantityUnit[] = ['cache_write_5m', 'input_audio', 'output_audio', 'output_image'];
 
 /** Computes the highest cost of planned calls. */
@@ -49,7 +52,7 @@ export class EstimatedCosts {
       return this.config.USAGE_UNPRICED === 'allow' ? 0n : undefined;
     }
     const calls = quantities.request === undefined || quantities.request === 0n ? 1n : quantities.request;
-    // Each call counts in the tier of its own input, which is the same for all calls here.
+    // Each call is priced in the tier of its own input, which is equal for all calls here.
     const one = { input: (inputTokensOf(quantities) + calls - 1n) / calls };
     const highest = highestPrices(prices, [modeOfEndpoint(endpoint)], one);
     return figuresAt(quantities, highest, Number(calls)).costNano;

@@ -60,7 +60,7 @@ export class PriceBook {
   /** The times when rows begin or end, in Unix milliseconds. */
   private readonly turns: readonly number[];
   private readonly indexes: readonly PriceIndex[];
-  /** What is known is right from here, and up to there. */
+  /** The cached look-ups are valid from `from` (inclusive) until `until` (exclusive), in Unix milliseconds. */
   private from = Infinity;
   private until = -Infinity;
 

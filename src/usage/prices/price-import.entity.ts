@@ -1,9 +1,9 @@
 import { Column, Entity, PrimaryColumn } from 'typeorm';
 
-/** What the last import of a public list had, also where that was what counted already. */
+/** The prices in the last import of a public list, including those that were unchanged. */
 @Entity('price_imports')
 export class PriceImport {
-  /** As in the rows that it wrote: `litellm:model_prices_and_context_window.json`. */
+  /** The source, as in the price rows of the import: `litellm:model_prices_and_context_window.json`. */
   @PrimaryColumn({ type: 'varchar', length: 255, primaryKeyConstraintName: 'pk_price_imports' })
   readonly source!: string;
 

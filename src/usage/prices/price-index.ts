@@ -5,7 +5,7 @@ import type { Price } from './price.types.js';
 /** A list of prices by provider and name, so that a look-up reads only the rows that may fit. */
 export class PriceIndex {
   readonly #byName = new Map<string, number[]>();
-  /** Of each provider, the rows with a star. */
+  /** The rows with a star, by provider. */
   readonly #patterns = new Map<string, number[]>();
 
   private constructor(private readonly list: readonly Price[]) {
@@ -15,7 +15,7 @@ export class PriceIndex {
     }
   }
 
-  /** Made once for each list: every organisation has the bundled one in its book. */
+  /** Creates the index of a list once, since the books of all organisations contain the bundled list. */
   static of(list: readonly Price[]): PriceIndex {
     const known = indexes.get(list);
     if (known !== undefined) return known;
@@ -24,7 +24,10 @@ export class PriceIndex {
     return made;
   }
 
-  /** In the order of the list. @param groups names of the model, folded */
+  /**
+   * Returns the rows that may fit, in the order of the list.
+   * @param groups the model's folded names
+   */
   rowsFor(provider: string, groups: readonly (readonly ModelName[])[]): readonly Price[] {
     const places = new Set(this.#patterns.get(provider));
     for (const { text } of groups.flat()) {

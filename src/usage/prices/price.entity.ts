@@ -1,14 +1,14 @@
 import { Column, CreateDateColumn, Entity, ForeignKey, Index, PrimaryGeneratedColumn } from 'typeorm';
 import type { PriceMode, UnitSpelling } from './price.types.js';
 
-/** What one unit of a model costs from a day on. Rows are only ever added: the ledger names the one that was used. */
+/** The price of one unit of a model from a time on. Rows are only added, since the ledger refers to them. */
 @Entity('prices')
 @Index('ix_prices_organisation', ['organisationId', 'effectiveFrom'])
 export class PriceRow {
   @PrimaryGeneratedColumn('uuid', { primaryKeyConstraintName: 'pk_prices' })
   readonly id!: string;
 
-  /** null: the operator's, for every organisation. */
+  /** null for a price of the operator, which applies to all organisations. */
   @ForeignKey('Organisation', { name: 'fk_prices_organisation' })
   @Column({ name: 'organisation_id', type: 'uuid', nullable: true })
   readonly organisationId!: string | null;
@@ -19,7 +19,7 @@ export class PriceRow {
   @Column({ type: 'varchar', length: 512 })
   readonly model!: string;
 
-  /** As it was written: see `unitOf`. */
+  /** The spelling with which the price was set: see `unitOf`. */
   @Column({ type: 'varchar', length: 32 })
   readonly unit!: UnitSpelling;
 
@@ -30,7 +30,7 @@ export class PriceRow {
   @Column({ name: 'min_input_tokens', type: 'integer', default: 0 })
   readonly minInputTokens!: number;
 
-  /** US dollars for one unit. Text: a number of JavaScript would lose digits. */
+  /** US dollars for one unit, as text, since a JavaScript number would lose digits. */
   @Column({ type: 'numeric', precision: 38, scale: 18 })
   readonly price!: string;
 

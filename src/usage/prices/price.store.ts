@@ -32,7 +32,7 @@ export class PriceStore {
     });
   }
 
-  /** The organisation's own first. */
+  /** A page of prices, the organisation's own first, and their total number. */
   async list(organisationId: string, query: PriceListQuery): Promise<[PriceRow[], number]> {
     const { provider, model, unit } = query;
     const inAnyCase = model === undefined ? undefined : Raw((column) => `LOWER(${column}) = LOWER(:model)`, { model });
@@ -51,7 +51,7 @@ export class PriceStore {
     return this.rows.findOne({ where: visibleTo(organisationId).map((owner) => ({ id, ...owner })) });
   }
 
-  /** Those of the organisation and of the operator, the ones that count more coming later. */
+  /** All prices of the organisation and of the operator. Newer ones, which take precedence, come later. */
   async all(organisationId: string): Promise<PriceRow[]> {
     return this.rows.find({
       where: visibleTo(organisationId),

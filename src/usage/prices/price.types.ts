@@ -5,7 +5,7 @@ import { QUANTITY_UNITS, type QuantityUnit } from '../units.js';
 export const PRICED_UNITS = QUANTITY_UNITS;
 export type PricedUnit = QuantityUnit;
 
-/** Older spellings, which the API takes as well. */
+/** Older spellings, which the API still accepts. */
 const UNIT_SYNONYMS = { input_token: 'input', output_token: 'output' } as const satisfies Record<string, PricedUnit>;
 
 /** All spellings of units in the API. A price shows the one that it was set with. */
@@ -27,27 +27,27 @@ export const PRICE_DECIMALS = 18;
 export const MAX_PRICE: AttoDollars = 1_000_000n * 10n ** BigInt(PRICE_DECIMALS);
 export const MAX_MODEL_LENGTH = 512;
 
-/** A price row. Rows never change: the ledger names the one that was used. */
+/** A price row. Rows never change, since the ledger refers to them. */
 export interface Price {
   readonly id: string;
   readonly provider: string;
-  /** A name, or the beginning of names with `*` at its end. */
+  /** A name, or a prefix of names that ends in `*`. */
   readonly model: string;
   readonly unit: PricedUnit;
   readonly mode: PriceMode;
-  /** The tier: it counts for calls with at least so many input tokens. */
+  /** The tier: the price applies to calls with at least this many input tokens. */
   readonly minInputTokens: number;
-  /** For one unit. */
+  /** The price of one unit. */
   readonly price: AttoDollars;
   readonly effectiveFrom: Date;
-  /** From when it does not count any more; undefined: until a newer one does. */
+  /** The time from which it does not apply any more; undefined when a newer price ends it. */
   readonly effectiveUntil?: Date | undefined;
 }
 
 /** A bundled price. */
 export interface BundledPrice extends Price {
   readonly provider: ProviderSlug;
-  /** Where it was read, and on which day. */
+  /** The page with the price, and the day when it was read. */
   readonly source: string;
   readonly readOn: string;
 }
@@ -67,9 +67,9 @@ export function modeOfEndpoint(endpoint: string | undefined): PriceMode {
 /** The prices by which a cost was computed. */
 export interface AppliedRate {
   readonly mode: PriceMode;
-  /** Input tokens from which its prices count: 0 for those of every call. */
+  /** The tier: the input tokens from which its prices apply; 0 for all calls. */
   readonly tier: number;
-  /** Rows of the prices; empty: nothing to pay, or unpriced and allowed. */
+  /** Ids of the price rows; empty when nothing is charged, or the call is unpriced and allowed. */
   readonly priceIds: readonly string[];
 }
 

@@ -13,7 +13,7 @@ import { PriceStore } from './price.store.js';
 import { unitOf } from './price.types.js';
 import { bundledVisible, fromRow, type VisiblePrice } from './visible-price.js';
 
-/** Prices belong to the organisation: its workspaces can read them, and are charged by them. */
+/** Manages the prices of organisations. Workspaces can read them, and are charged by them. */
 @Injectable()
 export class PricesService {
   constructor(
@@ -30,7 +30,7 @@ export class PricesService {
       {
         ...withoutUndefined({ ...fields, minInputTokens }),
         organisationId: principal.organisationId,
-        // In whole seconds, as a named moment is: of two prices of one second the one that was set later counts.
+        // In whole seconds, like a time in a request. Of two prices of one second, the later one applies.
         effectiveFrom: fromUnixSeconds(from ?? toUnixSeconds(this.clock.now())),
         source: 'api',
         createdBy: principal.id,
@@ -41,7 +41,7 @@ export class PricesService {
     return fromRow(row);
   }
 
-  /** The organisation's own, then the operator's, then those that come with the gateway. */
+  /** A page of prices with the total: the organisation's own, then the operator's, then the bundled ones. */
   async list(principal: Principal, query: PriceListQuery): Promise<[VisiblePrice[], number]> {
     const [rows, stored] = await this.store.list(principal.organisationId, query);
     const bundled = inOrder(
@@ -84,7 +84,7 @@ const SORT_VALUES: Readonly<Record<string, (price: VisiblePrice) => string | num
   model: ({ model }) => model,
 };
 
-/** Built-in prices have no time of their creation: by that, they stay as they are. */
+/** Sorts bundled prices. They have no creation time, so that order leaves them unchanged. */
 function inOrder(prices: readonly VisiblePrice[], { sort }: PriceListQuery): readonly VisiblePrice[] {
   const valueOf = SORT_VALUES[sort.replace(/^-/, '')];
   if (valueOf === undefined) return prices;

@@ -5,18 +5,18 @@ import { type BundledPrice, type Price, PRICE_DECIMALS, type UnitSpelling, unitO
 
 /** A price with its origin. */
 export interface VisiblePrice extends Price {
-  /** null: for every organisation. */
+  /** null for a price of all organisations. */
   readonly organisationId: string | null;
-  /** As it was written. */
+  /** The spelling with which the price was set. */
   readonly unitSpelling: UnitSpelling;
   readonly source: string;
-  /** null: it comes with the gateway. */
+  /** null for a bundled price. */
   readonly createdAt: Date | null;
 }
 
 let known: readonly VisiblePrice[] | undefined;
 
-/** Those that come with the gateway; always the same list. */
+/** The bundled prices, always as the same list. */
 export function bundledVisible(): readonly VisiblePrice[] {
   known ??= bundledPrices().map(fromBundled);
   return known;

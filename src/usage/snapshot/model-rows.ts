@@ -11,7 +11,7 @@ export interface KnownModel {
   readonly facts: ModelFacts;
 }
 
-/** @throws Error for a row that is not one */
+/** @throws Error for an invalid row */
 export function parseModelRows(text: string): readonly KnownModel[] {
   return parseTable(NAMES, text).map((cells) => {
     const [provider = '', model = '', window = '', most = '', input = '', output = '', source = '', readOn = ''] =

@@ -19,7 +19,7 @@ const NAMES = [
 const NEVER = '';
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** @throws Error for a row that is not one */
+/** @throws Error for an invalid row */
 export function parsePriceRows(text: string): readonly BundledPrice[] {
   return parseTable(NAMES, text).map(readRow);
 }

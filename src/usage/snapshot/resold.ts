@@ -1,17 +1,18 @@
-// Google sells the models of Anthropic and its own at the list prices of those who make them, at its global endpoint. At all other
-// locations, models of Claude cost a tenth more from generation 4.5 on, and the snapshot has no older ones. Sources, read 2026-11-28:
-// https://cloud.google.com/vertex-ai/generative-ai/pricing, https://platform.claude.com/docs/en/build-with-claude/claude-on-vertex-ai
+// At its global endpoint, Google sells Anthropic's models and its own at their makers' list prices. At all other
+// locations, models of Claude cost a tenth more from generation 4.5 on, and the snapshot has no older ones. Sources,
+// read 2026-11-28: https://cloud.google.com/vertex-ai/generative-ai/pricing,
+// https://platform.claude.com/docs/en/build-with-claude/claude-on-vertex-ai
 import { createHash } from 'node:crypto';
 import { atRegions } from '../../upstream/providers/vertex/model-names.js';
 import type { BundledPrice } from '../prices/price.types.js';
 import type { KnownModel } from './model-rows.js';
 
-/** As Google writes the version of a model: behind an `@`. */
+/** Matches the hyphen before a model's version, which Google writes as `@`. */
 const DATE = /-(?=20\d{6}$)/;
-/** Searches are not calls of a region. */
+/** Searches cost the same at all locations. */
 const SAME_EVERYWHERE: ReadonlySet<string> = new Set(['web_search']);
 
-/** The rows of models that another provider sells too, and those of that provider. */
+/** Adds Vertex's prices of the models that it resells. */
 export function withResoldPrices(rows: readonly BundledPrice[]): readonly BundledPrice[] {
   const global = rows.filter(isAtVertex).map((row) => ({ ...atVertex(row), id: idOf(`vertex ${row.id}`) }));
   const regional = rows
@@ -25,7 +26,7 @@ export function withResoldPrices(rows: readonly BundledPrice[]): readonly Bundle
   return [...rows, ...global, ...regional];
 }
 
-/** The limits of models that another provider sells too, and those of that provider. */
+/** Adds Vertex's limits of the models that it resells. */
 export function withResoldModels(rows: readonly KnownModel[]): readonly KnownModel[] {
   return [...rows, ...rows.filter(isAtVertex).map(atVertex)];
 }
@@ -38,7 +39,7 @@ function atVertex<Row extends Pick<KnownModel, 'provider' | 'model'>>(row: Row):
   return { ...row, provider: 'vertex', model: row.model.replace(DATE, '@') };
 }
 
-/** The same for the same row, since the ledger names it. A UUID of version 8. */
+/** A UUID of version 8, always the same for a row, since the ledger refers to it. */
 function idOf(text: string): string {
   const hex = createHash('sha256').update(text).digest('hex');
   return [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join(

@@ -1,4 +1,4 @@
-// What the gateway knows about the models of providers without a request: two tables that `npm run prices:update` writes.
+// The bundled prices and facts of models: two tables that `npm run prices:update` writes.
 import { readFileSync } from 'node:fs';
 import type { BundledPrice } from '../prices/price.types.js';
 import { type KnownModel, parseModelRows } from './model-rows.js';

@@ -1,6 +1,6 @@
 /**
- * The cells of each line of a table of commas and lines. Its texts have neither.
- * @throws Error when its first line does not have these names
+ * Reads the cells of a table that is separated by commas and line breaks. No cell contains either.
+ * @throws Error when the first line differs from `names`, or a line has another number of cells
  */
 export function parseTable(names: readonly string[], text: string): readonly (readonly string[])[] {
   const [head, ...lines] = text.trimEnd().split('\n');
@@ -21,7 +21,7 @@ export function formatTable(names: readonly string[], rows: readonly (readonly (
   return `${lines.join('\n')}\n`;
 }
 
-/** Reads texts that come again and again once. */
+/** Caches the values of texts, so that repeated texts are read once. */
 export function remembering<Value>(read: (text: string) => Value): (text: string) => Value {
   const known = new Map<string, Value>();
   return (text) => {
@@ -39,7 +39,7 @@ export function oneOf<Value extends string>(values: readonly Value[], text: stri
   throw new Error(`a row of the snapshot has an unknown value: ${text}`);
 }
 
-/** @throws Error */
+/** @throws Error for other texts than a whole number of at most 12 digits */
 export function wholeNumber(text: string): number {
   if (!/^\d{1,12}$/.test(text)) throw new Error(`a row of the snapshot has no whole number: ${text}`);
   return Number(text);

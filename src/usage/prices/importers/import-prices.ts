@@ -23,26 +23,26 @@ const MAX_SOURCE_LENGTH = 255;
 
 export interface PriceListFile {
   readonly format: PriceListFormat;
-  /** Without folders: in some formats the name is the provider's. */
+  /** The file's name without folders. In some formats it names the provider. */
   readonly name: string;
   readonly text: string;
 }
 
 export interface ImportOptions {
-  /** Whether it is taken over in spite of objections. */
+  /** Whether to import the list in spite of objections. */
   readonly accept: boolean;
   readonly clock: Pick<Clock, 'now'>;
 }
 
 export interface ImportOutcome extends Comparison {
   readonly leftOut: readonly LeftOut[];
-  /** The whole list is taken over, or nothing of it. */
+  /** Whether the list was imported: always all of it or nothing. */
   readonly isWritten: boolean;
 }
 
 /**
- * Adds the operator's prices, for all organisations, from a public list, where they differ from what counts now.
- * @throws Error with a sentence for the operator
+ * Imports a public list as the operator's prices, for all organisations, where they differ from the current ones.
+ * @throws Error with a message for the operator
  */
 export async function importPrices(
   dataSource: DataSource,
@@ -52,9 +52,9 @@ export async function importPrices(
   const { prices, leftOut } = READERS[file.format](parse(file), file.name);
   const source = `${file.format}:${file.name}`.slice(0, MAX_SOURCE_LENGTH);
   return dataSource.transaction(async (manager) => {
-    // Two imports at once would both add what is new.
+    // Two concurrent imports would both add the new prices.
     await manager.query('LOCK TABLE "prices" IN SHARE ROW EXCLUSIVE MODE');
-    // Only now: an earlier moment would not see what another import has just brought into force.
+    // Read after the lock: an earlier time would exclude prices that another import has just added.
     const now = clock.now();
     const list = withoutRepeats(prices);
     const last = await manager.findOneBy(PriceImport, { source });
@@ -84,12 +84,14 @@ function parse({ name, text }: PriceListFile): unknown {
   }
 }
 
-/** A list may name a model in several ways: with its provider in front and without, or in another case. The last one counts. */
+/**
+ * Removes repetitions: a list may name a model with its provider and without, or in another case. The last one applies.
+ */
 function withoutRepeats(prices: readonly ListedPrice[]): readonly ListedPrice[] {
   return [...new Map(prices.map((price) => [`${price.provider} ${price.model}`, price])).values()];
 }
 
-/** For each model and unit the row that counts for an organisation without prices of its own. */
+/** For each model and unit, the price that applies to an organisation without its own prices. */
 async function pricesInForce(manager: EntityManager, now: Date): Promise<readonly VisiblePrice[]> {
   const rows = await manager.find(PriceRow, {
     where: { organisationId: IsNull(), effectiveFrom: LessThanOrEqual(now) },
@@ -97,9 +99,9 @@ async function pricesInForce(manager: EntityManager, now: Date): Promise<readonl
   });
   const bundled = bundledVisible().filter((price) => isInForce(price, now));
   const inForce = new Map<string, VisiblePrice>();
-  // Later ones take the place of earlier ones.
+  // Later prices replace earlier ones.
   for (const price of [...bundled, ...rows.map(fromRow)]) {
-    // Lists have no other prices of rerank models.
+    // Public lists have rerank prices of only this mode and tier.
     if (price.mode !== 'standard' || price.minInputTokens !== 0) continue;
     inForce.set(nameOf(price), price);
   }

@@ -3,7 +3,7 @@ import { PRICE_DECIMALS } from '../price.types.js';
 import type { ImportOutcome } from './import-prices.js';
 import type { ComparedPrice } from './price-list-diff.js';
 
-/** What an import did, or why it did nothing, one line each. */
+/** The result of an import, or the reasons why it was refused, one per line. */
 export function reportLines({
   changes,
   vanished,

@@ -32,7 +32,7 @@ export function readLiteLlmPrices(document: unknown): ReadPriceList {
   return sortEntries(entries);
 }
 
-/** undefined when it is 0, which means that the model is sold by something else, or that it is not known. */
+/** undefined for 0, which means that the model is sold by another unit, or that its price is unknown. */
 function priceOf(entry: JsonObject, unit: PricedUnit): bigint | undefined {
   const text = stringOrUndefined(entry[FIELDS.get(unit) ?? '']);
   return text === undefined ? undefined : roundDecimal(text, PRICE_DECIMALS) || undefined;

@@ -1,5 +1,5 @@
-// Portkey's open price files, one a provider: `{"<model>": {"pricing_config": {"pay_as_you_go": {"request_token": {"price"}}}}}`,
-// in US cents for one unit. Source: https://github.com/Portkey-AI/models, folder pricing, read 2026-11-21.
+// Portkey's open price files, one per provider: `{"<model>": {"pricing_config": {"pay_as_you_go": {"request_token":
+// {"price"}}}}}`, in US cents per unit. Source: https://github.com/Portkey-AI/models, folder pricing, read 2026-11-21.
 import { readObject, readString } from '../../../common/json/read.js';
 import { roundDecimal } from '../../../common/money/decimal.js';
 import type { ProviderSlug } from '../../../upstream/providers/provider.types.js';
@@ -47,7 +47,7 @@ function providerOf(fileName: string): ProviderSlug {
   );
 }
 
-/** undefined when it is 0, which means that it is not known. */
+/** undefined for 0, which means an unknown price. */
 function priceOf(entry: unknown, name: string): bigint | undefined {
   const config = readObject(readObject(entry, name)['pricing_config'], `${name}.pricing_config`);
   const rates = readObject(config['pay_as_you_go'], `${name}.pricing_config.pay_as_you_go`);

@@ -1,28 +1,31 @@
 import type { Price } from '../price.types.js';
 import type { ListedPrice } from './price-list.reader.js';
 
-/** What is compared: one price for a model, unit and provider. */
+/** A price to compare, for one model, unit and provider. */
 export type ComparedPrice = Pick<Price, 'provider' | 'model' | 'unit' | 'price'>;
 
 export interface PriceChange {
-  /** undefined: there was none. */
+  /** undefined for a new price. */
   readonly before: ComparedPrice | undefined;
   readonly after: ListedPrice;
 }
 
 export interface Comparison {
   readonly changes: readonly PriceChange[];
-  /** Those that the last import had and this list has not. */
+  /** The prices of the last import that are missing in this list. */
   readonly vanished: readonly ComparedPrice[];
   readonly unchanged: number;
-  /** Why the list is not imported before an operator has reviewed it. */
+  /** The reasons why an operator must review the list before it is imported. */
   readonly objections: readonly string[];
 }
 
 const MOST_VANISHED_PERCENT = 20;
 const LARGEST_FACTOR = 10n;
 
-/** @param inForce the prices that count now  @param imported names of those that the last import of this list had */
+/**
+ * @param inForce the current prices
+ * @param imported the names of the prices in the last import of this list
+ */
 export function compareList(
   list: readonly ListedPrice[],
   inForce: readonly ComparedPrice[],
@@ -51,7 +54,7 @@ function objectionsTo(before: ComparedPrice, after: ListedPrice): readonly strin
     : [];
 }
 
-/** By which the next import knows it again. */
+/** The name by which the next import recognises a price. */
 export function nameOf({ provider, model, unit }: Omit<ComparedPrice, 'price'>): string {
   return [provider, model, unit].join(' ');
 }

@@ -5,7 +5,7 @@ import type { SoldModel } from './rerank-units.js';
 /** A price as a public list states it. */
 export type ListedPrice = Pick<Price, 'model' | 'unit' | 'price'> & { readonly provider: ProviderSlug };
 
-/** A rerank model of the list that is not taken over. */
+/** A rerank model of the list that is not imported. */
 export interface LeftOut {
   readonly model: string;
   readonly reason: string;
@@ -22,16 +22,16 @@ export interface ReadPriceList {
  */
 export type PriceListReader = (document: unknown, fileName: string) => ReadPriceList;
 
-/** A rerank model as a list has it. */
+/** A rerank model in a list. */
 export interface ListEntry {
   readonly name: string;
   readonly provider: ProviderSlug;
   readonly sold: SoldModel | undefined;
-  /** Asked for only when it is known what the price is for. */
+  /** Called only when the unit of sale is known. */
   readonly priceFor: (unit: PricedUnit) => bigint | undefined;
 }
 
-/** What is taken over of a list, and why the rest is not. */
+/** Splits a list into the prices to import, and the models to leave out with the reason. */
 export function sortEntries(entries: readonly ListEntry[]): ReadPriceList {
   const prices: ListedPrice[] = [];
   const leftOut: LeftOut[] = [];

@@ -1,11 +1,11 @@
-// By what each rerank model is sold. Public price lists do not say: the same field of theirs holds a price for a search unit
-// in one row and for a token in the next, so that a list read naively bills 5,000 tokens as 5,000 searches. What is not
-// here is not imported.
+// The unit by which each rerank model is sold. Public price lists do not state it: one field holds the price of a
+// search unit in one row, and of a token in the next. Read naively, such a list bills 5,000 tokens as 5,000 searches.
+// Models that are not here are not imported.
 import type { ProviderSlug } from '../../../upstream/providers/provider.types.js';
 import type { PricedUnit } from '../price.types.js';
 
 export interface SoldModel {
-  /** As callers name it. */
+  /** The name that callers use. */
   readonly model: string;
   readonly unit: PricedUnit;
 }
@@ -47,7 +47,7 @@ const UNITS: Readonly<Partial<Record<ProviderSlug, Readonly<Record<string, Price
   },
 };
 
-/** The model under that name, in any case (lists differ in it); undefined: its unit of sale is not known. */
+/** Finds a model by its name in any case, since lists differ in it; undefined when its unit of sale is unknown. */
 export function soldModel(provider: ProviderSlug, name: string): SoldModel | undefined {
   const found = Object.entries(UNITS[provider] ?? {}).find(([model]) => model.toLowerCase() === name.toLowerCase());
   return found === undefined ? undefined : { model: found[0], unit: found[1] };
