@@ -11,17 +11,17 @@ import { CLIENT_SECRET, mappedHeaderNames } from './mcp-server.fields.js';
 
 const MAX_HEADERS = 32;
 const MAX_HEADER_CHARACTERS = 8_192;
-/** Visible ASCII and inner spaces (RFC 9110, section 5.5): what every server reads alike. */
+/** Visible ASCII and inner spaces (RFC 9110, section 5.5), which all servers read alike. */
 const HEADER_VALUE = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/;
 
-/** Everything about a server that has rules of its own, secrets opened. */
+/** The settings of a server that have rules, with opened secrets. */
 export interface McpServerSettings extends IdentityFields, Pick<McpServer, 'url' | 'authType' | 'allowedOrigins'> {
   readonly headers: Readonly<Record<string, unknown>>;
-  /** Fields whose values are not among these, but in secret managers. */
+  /** Fields whose values come from secret managers. */
   readonly mapped: MappedTargets;
 }
 
-/** What the gateway's own settings allow. */
+/** The gateway's own settings that limit what servers may use. */
 export interface McpServerRules {
   readonly egress: Pick<EgressPolicy, 'checkUrl'>;
   /** Whether the gateway has a key to sign identities with. */
@@ -29,8 +29,9 @@ export interface McpServerRules {
 }
 
 /**
- * The rules for a change of a server. What it has already was allowed when it came in: settings of the gateway that have changed
- * since then must not prevent a change such as disabling it. Calls ask the egress policy again, and fail without a key to sign with.
+ * The rules for a change of a server. Its stored values were valid when they were set. If the gateway's settings have
+ * changed since then, an update, such as disabling it, must still be possible. Calls check the egress policy again, and
+ * fail without a signing key.
  */
 export function rulesForChange({ egress, canSign }: McpServerRules, before: McpServerSettings): McpServerRules {
   const known = new Set(addressesIn(before).map((url) => url.href));
@@ -46,8 +47,8 @@ function addressesIn({ url, jwt_validation: validation }: McpServerSettings): re
 }
 
 /**
- * The rules between the fields of a server, and those that a form cannot see.
- * @throws GatewayError `validation_failed` that names every broken field, as `headers.X-Api-Key`
+ * Checks the rules between the fields of a server, and those that the DTO cannot check.
+ * @throws GatewayError `validation_failed` that names every broken field, such as `headers.X-Api-Key`
  */
 export function checkMcpServer(settings: McpServerSettings, rules: McpServerRules): void {
   throwIfInvalid([
@@ -70,7 +71,7 @@ export function problemsOfSecretsAndIdentity(
   return problems.map((detail) => blamed(detail, settings.mapped));
 }
 
-/** The identity room's own rules, beside ours: a caller reads about all that is wrong at once. */
+/** The problems by the identity module's rules, so that a caller sees all problems at once. */
 function identityProblems(settings: McpServerSettings, rules: McpServerRules): readonly ErrorDetail[] {
   try {
     assertIdentityFields(settings, { ...rules, staticHeaders: headerNames(settings) });
@@ -90,7 +91,7 @@ export function urlProblems(text: string, egress: McpServerRules['egress']): rea
   return refusal === undefined ? [] : [fieldError('url', refusal)];
 }
 
-/** A mapped field that breaks a rule is blamed where the request names it. */
+/** Reports the problem of a mapped field at its mapping in the request. */
 function blamed({ param, message }: ErrorDetail, mapped: MappedTargets): ErrorDetail {
   const name = param === null ? undefined : mapped.get(param);
   if (param === null || name === undefined) return { param, message };
@@ -111,7 +112,7 @@ function clientSecretProblems({ jwt_validation: validation, mapped }: McpServerS
   return isMissing ? [fieldError(CLIENT_SECRET, 'must be given, or come from a secret reference')] : [];
 }
 
-/** Which names are refused, the identity room says. */
+/** The problems of headers. The identity module checks for forbidden names. */
 function headerProblems(settings: McpServerSettings): readonly ErrorDetail[] {
   const { authType, headers } = settings;
   const names = headerNames(settings);
@@ -127,7 +128,7 @@ function headerProblems(settings: McpServerSettings): readonly ErrorDetail[] {
   });
 }
 
-/** What is wrong with the value of a header; reads on from its name. Undefined: nothing. */
+/** The problem of a header's value, which follows its name in a message; undefined for a valid value. */
 export function valueProblem(value: unknown): string | undefined {
   if (typeof value !== 'string') return 'must be a string';
   if (value.length > MAX_HEADER_CHARACTERS) return `must be at most ${MAX_HEADER_CHARACTERS} characters long`;

@@ -1,6 +1,6 @@
 import { Column, CreateDateColumn, Entity, ForeignKey, PrimaryColumn } from 'typeorm';
 
-/** A tool of a server as it was last seen, or as it was named before it was ever seen. */
+/** A tool of a server as it was last seen, or as it was configured before its first listing. */
 @Entity('mcp_server_tools')
 export class McpServerTool {
   @ForeignKey('McpServer', { name: 'fk_mcp_server_tools_server', onDelete: 'CASCADE' })
@@ -17,23 +17,23 @@ export class McpServerTool {
   @Column({ type: 'text', nullable: true })
   description!: string | null;
 
-  /** Of the definition that was last seen: see `toolHash`. null: it was never seen. */
+  /** The hash of the definition that was last seen: see `toolHash`. null when it was never seen. */
   @Column({ type: 'varchar', length: 43, nullable: true })
   hash!: string | null;
 
-  /** Of the definition that may be used where the server is pinned. */
+  /** The hash of the definition that may be used when the server is pinned. */
   @Column({ name: 'accepted_hash', type: 'varchar', length: 43, nullable: true })
   acceptedHash!: string | null;
 
-  /** What the tool takes, a JSON schema; null: unknown, or too long. Read for lists alone. */
+  /** The JSON schema of the tool's input; null when unknown or too long. Selected only for lists. */
   @Column({ name: 'input_schema', type: 'json', nullable: true, select: false })
   inputSchema!: object | null;
 
-  /** When the definition was first seen to differ from an earlier one; null: never. */
+  /** When the definition was first seen to differ from an earlier one; null for never. */
   @Column({ name: 'changed_at', type: 'timestamptz', nullable: true })
   changedAt!: Date | null;
 
-  /** null: never. */
+  /** When the tool was last seen; null for never. */
   @Column({ name: 'seen_at', type: 'timestamptz', nullable: true })
   seenAt!: Date | null;
 

@@ -9,7 +9,7 @@ import { McpServerDirectory } from './mcp-server.directory.js';
 import { McpServerStore } from './mcp-server.store.js';
 import { McpServerToolStore } from './mcp-server-tool.store.js';
 
-/** What administrators see of a server's tools, and which of them they let through. */
+/** Lists a server's tools for administrators, who enable, disable and accept them here. */
 @Injectable()
 export class McpServerToolsService {
   constructor(

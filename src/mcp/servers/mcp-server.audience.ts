@@ -11,16 +11,16 @@ export function audienceOf(forwarding: UserIdentityForwarding, url: string): str
 }
 
 /**
- * What the database compares, so that an audience belongs to one server of one organisation: all organisations sign with
- * one key, and a second server of that audience could use its tokens at the first. A digest, because an audience can be longer
- * than an index can hold. null: the tokens have no audience.
+ * The value of a unique index, so that an audience belongs to one server of one organisation. All organisations sign
+ * with one key, so a second server with that audience could use its tokens at the first one. A digest, since an
+ * audience can be longer than an index can hold. null when the tokens have no audience.
  */
 export function audienceDigest(forwarding: UserIdentityForwarding | null | undefined, url: string): string | null {
   const audience = forwarding ? audienceOf(forwarding, url) : undefined;
   return audience === undefined ? null : createHash('sha256').update(folded(audience)).digest('base64url');
 }
 
-/** Some servers compare URLs as such: the case of the host, a default port and slashes at the end say nothing. */
+/** Some servers compare audiences as URLs, which ignore the case of the host, a default port and trailing slashes. */
 function folded(audience: string): string {
   return (URL.canParse(audience) ? new URL(audience).href : audience).replace(/\/+$/, '');
 }

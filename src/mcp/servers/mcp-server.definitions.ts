@@ -125,7 +125,7 @@ export class McpServerDefinitions {
     this.values.onChange(listener);
   }
 
-  /** @param show what a response has in place of a secret */
+  /** @param show the text that replaces a secret in a response */
   toResponse(row: McpServer, show = mask): StoredMcpServerResponse {
     // A secret that does not decrypt must not hide its server, nor the whole list.
     const secrets = decryptOr(() => this.openSecrets(row), UNREADABLE).value;

@@ -184,7 +184,7 @@ async function placesOf(
   return ownOrSharedWhere({ organisationId: named.organisationId, workspaceId: named.id });
 }
 
-/** Any number of organisations may have a workspace of this slug, so that the database has to look for those with the server. */
+/** Many organisations may have a workspace of this slug, so the database searches for those with the server. */
 function placesNamed(slug: string): readonly Place[] {
   const oneOf = (column: string): FindOperator<string> =>
     Raw((alias) => `${alias} IN (SELECT "${column}" FROM "workspaces" WHERE "slug" = :slug)`, { slug });

@@ -14,7 +14,7 @@ import { AUDIENCE_INDEX } from './mcp-server.audience.js';
 import type { StoredJwtValidation } from './mcp-server.fields.js';
 import type { McpAuthType, McpTimeouts, McpTransport } from './mcp-server.types.js';
 
-/** An MCP server behind the gateway, under a slug that is the first part of its address here. */
+/** An MCP server behind the gateway. Its slug is part of its address at the gateway. */
 @Entity('mcp_servers')
 @Index('uq_mcp_servers_workspace_slug', ['organisationId', 'workspaceId', 'slug'], {
   unique: true,
@@ -34,7 +34,7 @@ export class McpServer {
   @Column({ name: 'organisation_id', type: 'uuid' })
   readonly organisationId!: string;
 
-  /** null: for every workspace of the organisation. */
+  /** null for all workspaces of the organisation. */
   @ForeignKey('Workspace', { name: 'fk_mcp_servers_workspace' })
   @Column({ name: 'workspace_id', type: 'uuid', nullable: true })
   readonly workspaceId!: string | null;
@@ -57,22 +57,22 @@ export class McpServer {
   @Column({ name: 'auth_type', type: 'varchar', length: 32 })
   authType!: McpAuthType;
 
-  /** What the gateway itself presents to the server and to its identity provider, as JSON, sealed. */
+  /** The gateway's own secrets for the server and its identity provider, as sealed JSON. */
   @Column({ name: 'sealed_secrets', type: 'text', nullable: true, select: false })
   sealedSecrets!: string | null;
 
-  /** Fields that take their values from secret references instead. */
+  /** Fields whose values come from secret references. */
   @VirtualColumn('json', { query: mappingsOfOwner('mcp-server') })
   readonly secretMappings!: readonly MappedField[];
 
   @Column({ name: 'user_identity_forwarding', type: 'jsonb', nullable: true })
   userIdentityForwarding!: UserIdentityForwarding | null;
 
-  /** Of the audience of its signed tokens; null: they have none. */
+  /** The digest of its signed tokens' audience; null when they have none. */
   @Column({ name: 'audience_digest', type: 'varchar', length: 43, nullable: true })
   audienceDigest!: string | null;
 
-  /** Without its secret, which is among the sealed. */
+  /** Without its secret, which is in `sealed_secrets`. */
   @Column({ name: 'jwt_validation', type: 'jsonb', nullable: true })
   jwtValidation!: StoredJwtValidation | null;
 

@@ -5,7 +5,7 @@ import type { MappedTargets } from '../../secret-references/mapped-resource/mapp
 import { givenAddress, type SecretDestination } from '../../secret-references/secret-destination.js';
 import type { Fields, SealedConfig } from '../../secret-references/mapped-resource/sealed-config.js';
 
-/** The secret with which the gateway asks the identity provider about opaque tokens. */
+/** The gateway's secret for the introspection of opaque tokens at the identity provider. */
 export const CLIENT_SECRET = 'jwt_validation.introspection.client_secret';
 const ENDPOINT = 'jwt_validation.introspection.endpoint';
 const URL_FIELD = 'url';
@@ -38,7 +38,7 @@ export function toFields({ url, headers = {}, jwt_validation: validation }: Secr
   ]);
 }
 
-/** Where the value of a mapped field is sent. */
+/** The destination of a mapped field's value. */
 export function destinationOf(
   field: string,
   { url, endpoint }: { readonly url: string; readonly endpoint: string | undefined },
@@ -65,7 +65,7 @@ export function mappedHeaderNames(targets: MappedTargets): readonly string[] {
   return [...targets.keys()].flatMap((field) => headerOf(field) ?? []);
 }
 
-/** Undefined when the field is not a header. */
+/** The name of a header field; undefined for other fields. */
 export function headerOf(field: string): string | undefined {
   return field.startsWith(HEADER) ? field.slice(HEADER.length) : undefined;
 }
@@ -81,7 +81,7 @@ export function withoutSecret({ introspection, ...others }: JwtValidationFields)
   return { ...others, introspection: rest };
 }
 
-/** @param secret undefined: it comes from a secret reference */
+/** @param secret undefined when it comes from a secret reference */
 export function withSecret(validation: JwtValidationFields, secret: string | undefined): JwtValidationFields {
   const { introspection, ...others } = withoutSecret(validation);
   if (introspection === undefined) return others;

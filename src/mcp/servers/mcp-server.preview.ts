@@ -14,7 +14,7 @@ import type { UsableMcpServer } from './usable-mcp-server.js';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** Shows what a server would get to read if the request at hand were one for it. */
+/** Shows the headers that a server would receive with this request. */
 @Injectable()
 export class McpServerPreview {
   constructor(
@@ -40,7 +40,7 @@ export class McpServerPreview {
   }
 }
 
-/** A caller that may see the preview of a server may also know what is missing. */
+/** Adds the hint to an error's message, since a caller of the preview may see what is missing. */
 async function withHint<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
@@ -52,7 +52,7 @@ async function withHint<Result>(work: () => Promise<Result>): Promise<Result> {
 }
 
 function masked(headers: Headers, { headers: fixed, mapped, identity }: UsableMcpServer): Headers {
-  // A caller that may see the server may see nothing of a manager's secret.
+  // Secrets of secret managers are hidden completely, even from callers that may see the server.
   const hidden = new Set(mapped.headerNames.map((name) => name.toLowerCase()));
   const secret = new Set(['authorization', ...Object.keys(fixed).map((name) => name.toLowerCase())]);
   const { userIdentityForwarding: forwarding } = identity;

@@ -12,7 +12,7 @@ import { McpServerToolStore } from './mcp-server-tool.store.js';
 import { McpServerTrial } from './mcp-server.trial.js';
 import type { McpServerTestResponse } from './mcp-server.response.js';
 
-/** Asks a server for its tools, as the caller of the test, and remembers them. */
+/** Requests a server's tools as the caller of the test, and stores them. */
 @Injectable()
 export class McpServerProbe {
   constructor(
@@ -23,7 +23,7 @@ export class McpServerProbe {
     private readonly client: McpProbeClient,
   ) {}
 
-  /** A user's token in the request is one of the caller's, as it would be in a call. */
+  /** A user's token in the request counts as the caller's, as in a call. */
   async test(principal: Principal, ref: string, request: Request): Promise<McpServerTestResponse> {
     const row = await this.store.get(principal, ref);
     await this.store.record(this.store.manager, principal, 'test', row, []);
@@ -31,7 +31,7 @@ export class McpServerProbe {
     return runTest(context.facts, async () => {
       const { server, caller } = await this.trial.open(principal, row, request);
       const { traceId } = principal;
-      // The test is about the secrets as they are now.
+      // The test must use the current secrets.
       const headers = await this.outbound.headersFor({ server, caller, client: [], traceId, secrets: 'fresh' });
       const presented = Object.fromEntries(headers);
       const found = await this.client

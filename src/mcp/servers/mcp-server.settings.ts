@@ -24,11 +24,11 @@ import {
 export interface McpServerSecrets {
   /** Fixed headers by name. */
   readonly headers: Readonly<Record<string, string>>;
-  /** With which the gateway asks the identity provider about opaque tokens. */
+  /** The secret for the introspection of opaque tokens at the identity provider. */
   readonly introspectionClientSecret?: string | undefined;
 }
 
-/** Everything that is configured for a server but its name. Secrets are open in here. */
+/** The settings of a server, without its name, with opened secrets. */
 export interface OpenSettings extends McpServerSettings, Pick<McpServer, 'transport' | 'timeouts' | 'enabled'> {}
 
 type Changes = Omit<UpdateMcpServerDto, 'name' | 'description' | 'organisation_id' | 'secret_mappings'>;
@@ -67,7 +67,7 @@ export function openSettings(row: McpServer, secrets: McpServerSecrets): OpenSet
   };
 }
 
-/** The secrets that a body gives, as `mergeFields` wants them. `jwt_validation` is replaced as a whole, so it removes the old secret. */
+/** The secrets in a body, for `mergeFields`. `jwt_validation` is replaced as a whole, so it removes the old secret. */
 export function givenFields(dto: Changes, before: Pick<OpenSettings, 'headers'> = DEFAULTS): Fields {
   const { headers, jwt_validation } = dto;
   const isWithout = dto.auth_type === 'none' && headers === undefined;
@@ -78,8 +78,8 @@ export function givenFields(dto: Changes, before: Pick<OpenSettings, 'headers'> 
 }
 
 /**
- * Merges an update into what is stored. `headers` are merged, everything else is replaced. `kept` are the stored secrets that
- * the update does not send, for `assertSameHosts`.
+ * Merges an update into the stored settings. `headers` are merged, everything else is replaced. `kept` are the stored
+ * secrets that the update does not send, for `assertSameHosts`.
  * @throws GatewayError `validation_failed` for masks of anything but the stored secrets
  */
 export function changedSettings(
@@ -115,8 +115,8 @@ export function isSameSettings(one: OpenSettings, other: OpenSettings): boolean 
 }
 
 /**
- * For an update of a server whose secrets do not decrypt: it must send all of them. The names of the stored headers are sealed
- * too, so the headers of the update are taken for all.
+ * Requires an update of a server whose secrets do not decrypt to send all of them. The names of the stored headers are
+ * sealed too, so the headers of the update count as all.
  * @throws GatewayError `secret_unavailable`
  */
 export function assertSecretsReplaced(

@@ -13,7 +13,7 @@ import { McpServerStore } from './mcp-server.store.js';
 import type { McpServer } from './mcp-server.entity.js';
 import type { McpServerSurroundings, UsableMcpServer } from './usable-mcp-server.js';
 
-/** A server, and who tries it as its caller. */
+/** A server, and the caller that tries it. */
 export interface Trial {
   readonly row: McpServer;
   readonly server: UsableMcpServer;
@@ -21,7 +21,7 @@ export interface Trial {
   readonly identity: McpServerIdentity;
 }
 
-/** Opens a server for a test, a preview or the call of a tool, under the rules that hold for its callers. */
+/** Opens a server for a test, a preview or a tool call, under the rules of its callers. */
 @Injectable()
 export class McpServerTrial {
   constructor(
@@ -36,8 +36,9 @@ export class McpServerTrial {
   }
 
   /**
-   * @param surroundings the rules that hold for clients; absent: every tool may be used
-   * @throws GatewayError as McpAuthentication, with the key as the request's: a user's token beside it is validated too
+   * @param surroundings the rules for clients; absent when every tool may be used
+   * @throws GatewayError like McpAuthentication, with the request's key. A user's token beside the key is validated
+   * too.
    */
   async open(
     principal: Principal,
@@ -65,7 +66,7 @@ export class McpServerTrial {
   }
 }
 
-/** An administrator's token is not one of the server's users, and stands where theirs would. */
+/** An administrator's token does not belong to a user of the server, and is in the header that a user's token needs. */
 function tokenRequired({ identity }: UsableMcpServer): GatewayError {
   return new GatewayError('token_invalid', {
     message: "The server needs a token of its users' identity provider: use a gateway key with such a token beside it.",

@@ -4,7 +4,7 @@ export type McpTransport = (typeof MCP_TRANSPORTS)[number];
 export const MCP_AUTH_TYPES = ['none', 'headers'] as const;
 export type McpAuthType = (typeof MCP_AUTH_TYPES)[number];
 
-/** The words of MCP itself: before and after it did away with the handshake. */
+/** MCP's own names: `legacy` for its versions with a handshake, `modern` for those without. */
 export type McpEra = 'modern' | 'legacy' | 'both';
 
 /** Milliseconds. */

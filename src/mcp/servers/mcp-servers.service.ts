@@ -53,7 +53,7 @@ export class McpServersService {
     );
   }
 
-  /** For the audit log. */
+  /** The form of a server in the audit log. */
   private readonly show = (row: McpServer): object =>
     Object.assign(this.definitions.toResponse(row, secretMark), { url: addressMark(row.url) });
 
@@ -100,7 +100,7 @@ export class McpServersService {
       return { ...withoutUndefined({ name, description, pin }), ...this.definitions.changedColumns(row, dto) };
     };
     const saved = await this.store.change(principal, ref, dto, changesOf, this.show).catch(refuseTakenAudience);
-    // What is known when the server is pinned is what was agreed to.
+    // Pinning a server accepts the tools that are known at that time.
     if (saved.pin && !wasPinned) await this.tools.acceptAll(saved.id);
     this.directory.clear();
     return this.shownOne(principal, saved);

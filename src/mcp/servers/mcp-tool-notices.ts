@@ -8,7 +8,7 @@ import { WebhookEvents } from '../../webhooks/webhook-events.js';
 import type { McpServer } from './mcp-server.entity.js';
 import type { ToolChange } from './tool-changes.js';
 
-/** In one event: it must stay small. */
+/** The most tools in one event, which must stay small. */
 const MAX_NAMED = 50;
 
 const recordOf = auditRecords<'tools_changed'>('mcp_servers', 'mcp-server');
@@ -25,7 +25,7 @@ export class McpToolNotices {
   ) {}
 
   /**
-   * In the transaction that stores the changes.
+   * Reports changes in the transaction that stores them.
    * @param actor who tested the server; undefined for a list on its way to a client
    */
   async report(

@@ -2,7 +2,7 @@ import { isObject, type JsonObject, stringOrUndefined } from '../../common/json/
 import { isStorable } from '../../common/validation/is-storable.decorator.js';
 import { toolHash } from './tool-hash.js';
 
-/** A longer schema is not remembered: a form of it would not help anyone. */
+/** A longer schema is not stored: a form for it would not be useful. */
 const MAX_SCHEMA_BYTES = 16 * 1024;
 
 /** A tool as a server lists it. */
@@ -11,11 +11,11 @@ export interface SeenTool {
   readonly description?: string | undefined;
   /** See `toolHash`. */
   readonly hash?: string | undefined;
-  /** What the tool takes, an unchecked JSON schema. */
+  /** The JSON schema of the tool's input, not validated. */
   readonly inputSchema?: JsonObject | undefined;
 }
 
-/** Undefined for what is not a tool. */
+/** Reads a tool of a list; undefined for an invalid one. */
 export function readSeenTool(tool: unknown): SeenTool | undefined {
   if (!isObject(tool)) return undefined;
   const name = stringOrUndefined(tool['name']);
@@ -32,7 +32,7 @@ export function toSeenTool(name: string, tool: JsonObject): SeenTool {
   };
 }
 
-/** As the column can hold it; null for one that it cannot. */
+/** The schema, or null when the column cannot hold it or it is too long. */
 export function storableSchema(schema: JsonObject | undefined): JsonObject | null {
   if (schema === undefined || !isStorable(schema)) return null;
   return Buffer.byteLength(JSON.stringify(schema)) <= MAX_SCHEMA_BYTES ? schema : null;

@@ -10,10 +10,10 @@ export interface ListedTool {
   readonly inputSchema: JsonObject | null;
 }
 
-/** The columns of a tool that a list says. */
+/** The columns of a tool that a list sets. */
 export type ToolRow = ListedTool & Pick<McpServerTool, 'serverId' | 'seenAt' | 'acceptedHash' | 'changedAt'>;
 
-/** A difference between the tools of a server and what was known of them. */
+/** A difference between a server's tools and the stored ones. */
 export interface ToolChange {
   readonly name: string;
   readonly change: 'added' | 'changed' | 'removed';
@@ -25,10 +25,13 @@ export interface ToolChange {
 
 type ToolShown = Pick<ListedTool, 'description' | 'hash'>;
 
-/** A server that shows each user another definition must not fill the audit log. */
+/**
+ * Changes of a tool within this time after another are not reported. A server that shows each user another definition
+ * must not fill the audit log.
+ */
 const REPORTED_AGAIN_MS = 600_000;
 
-/** Whether a tool cannot be used: it is not as it was accepted. */
+/** Whether a tool cannot be used, since it differs from its accepted definition. */
 export function isHeld(
   { hash, acceptedHash }: Pick<McpServerTool, 'hash' | 'acceptedHash'>,
   { pin }: Pick<McpServer, 'pin'>,
@@ -36,7 +39,9 @@ export function isHeld(
   return pin && hash !== null && hash !== acceptedHash;
 }
 
-/** Compares a list with what is known. The first list of a server is not a change: later ones are compared with it. */
+/**
+ * Compares a list with the stored tools. The first list of a server is not a change; later ones are compared with it.
+ */
 export function compareTools(
   server: Pick<McpServer, 'id' | 'pin'>,
   known: ReadonlyMap<string, McpServerTool>,
@@ -67,7 +72,7 @@ export function removed(tools: readonly McpServerTool[]): readonly ToolChange[] 
   return tools.map((before) => ({ name: before.name, change: 'removed', held: false, before, after: undefined }));
 }
 
-/** A tool that was named before it was seen is accepted when it is seen. */
+/** A tool that was configured before its first listing is accepted when it is listed. */
 function acceptedOf(before: McpServerTool | undefined, hash: string | null, isNew: boolean): string | null {
   if (isNew) return null;
   return before?.hash ? before.acceptedHash : hash;

@@ -24,37 +24,37 @@ import { CLIENT_SECRET, headerOf } from './mcp-server.fields.js';
 export interface UsableMcpServer {
   readonly id: string;
   readonly organisationId: string;
-  /** null: of the whole organisation. */
+  /** null for a server of the whole organisation. */
   readonly workspaceId: string | null;
-  /** Of its workspace, for callers without one; the others bring their own. */
+  /** The default metadata of its workspace, for callers without a workspace. Other callers bring their own. */
   readonly defaultMetadata: Readonly<Record<string, string>>;
-  /** How that workspace keeps the bodies of calls. */
+  /** How that workspace logs the bodies of calls. */
   readonly logBodies?: BodyLogging | undefined;
   readonly slug: string;
   readonly url: URL;
   readonly transport: McpTransport;
-  /** What the gateway itself presents to the server, as far as it is stored here. */
+  /** The fixed headers that are stored with the server. */
   readonly headers: Readonly<Record<string, string>>;
-  /** The rest of it. */
+  /** The secrets that come from secret references. */
   readonly mapped: MappedSecrets;
   readonly allowedOrigins: readonly string[];
   readonly timeouts: McpTimeouts;
   readonly disabledTools: ReadonlySet<string>;
-  /** Of a pinned server: the tools that may be used; undefined: all may. */
+  /** The tools of a pinned server that may be used; undefined when all may. */
   readonly acceptedTools: ReadonlyMap<string, AcceptedTool> | undefined;
-  /** For the identity room; the address comes with each request. */
+  /** The input of the identity module. The address comes with each request. */
   readonly identity: Omit<McpServerIdentity, 'resource'>;
 }
 
 /** A tool of a pinned server. */
 export interface AcceptedTool {
-  /** Of the accepted definition. */
+  /** The hash of the accepted definition. */
   readonly hash: string;
   /** Whether the server has shown another definition since. */
   readonly isHeld: boolean;
 }
 
-/** What a server has besides its own row. */
+/** The parts of a server that are stored outside of its row. */
 export type McpServerSurroundings = Pick<
   UsableMcpServer,
   'defaultMetadata' | 'logBodies' | 'disabledTools' | 'acceptedTools'
@@ -95,18 +95,18 @@ export function toUsableMcpServer(
   };
 }
 
-/** With the audience that its tokens have. */
+/** Adds the audience of the server's tokens. */
 function forwardingOf({ user_identity_forwarding: forwarding, url }: OpenSettings): UserIdentityForwarding | undefined {
   return forwarding ? { ...forwarding, audience: audienceOf(forwarding, url) } : undefined;
 }
 
-/** As messages call it. */
+/** The owner of a mapping, as named in messages. */
 const OWNER = 'MCP server';
 const MAX_CLIENT_SECRET_CHARACTERS = 1_024;
 
 /**
- * What of a server comes from secret references. It is read for every use: values are kept by the secret references alone, for
- * their time, so that a rotation takes effect as soon as they notice it.
+ * The secrets of a server that come from secret references. They are read for every use: only the secret references
+ * cache values, so that a rotation takes effect as soon as they notice it.
  */
 interface MappedSecrets {
   readonly headerNames: readonly string[];
