@@ -6,7 +6,7 @@ export const HOST_PATTERN = /^(?:(?:\*\.)?[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-
 const PORT = /:(\d+)$/;
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' };
 
-/** Whether one of the patterns means the host and port of the URL. `*.` stands for one label or more. */
+/** Whether a pattern matches the host and port of the URL. `*.` matches one label or more. */
 export function isAllowedHost(url: URL, patterns: readonly string[]): boolean {
   const ownPort = DEFAULT_PORTS[url.protocol] ?? '';
   const port = url.port === '' ? ownPort : url.port;
@@ -18,8 +18,8 @@ export function isAllowedHost(url: URL, patterns: readonly string[]): boolean {
 }
 
 /**
- * For a credential whose parts may go to certain hosts only.
- * @param allowed lists of patterns, each of which has to allow the host
+ * Checks the host of a call against the allowed hosts of its credential.
+ * @param allowed lists of patterns, each of which must allow the host
  * @throws GatewayError `secret_unavailable`
  */
 export function assertAllowedHosts(url: URL, allowed: readonly (readonly string[])[]): void {

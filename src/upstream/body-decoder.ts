@@ -2,24 +2,24 @@ import type { Duplex } from 'node:stream';
 import { type Coding, decoderOf, readCodings } from '../common/http/content-coding.js';
 import { UpstreamFailure, type UpstreamHead } from './upstream.types.js';
 
-/** Where a decoded answer is streamed, and so has no bound of its own: no true text shrinks more than that. */
+/** The largest expansion of a decoded body, since a streamed answer has no size limit. No real text compresses more. */
 const MAX_EXPANSION = 1_100;
 const FREE_BYTES = 1024 * 1024;
 const PARTIAL_CONTENT = 206;
 
-/** What the decoder gives back. */
+/** Receives the output of the decoder. */
 export interface DecodedParts {
   data(chunk: Buffer): void;
-  /** The encoded body ended as it should. */
+  /** Called when the encoded body ended properly. */
   end(): void;
   fail(failure: UpstreamFailure): void;
-  /** More encoded bytes are welcome again. */
+  /** Called when the decoder accepts more encoded bytes again. */
   drain(): void;
 }
 
 /**
- * Decodes a body that was compressed although `identity` was asked for. Holds some KiB at a time, however much the bytes
- * expand: the bound of the answer applies to what comes out.
+ * Decodes a body that was compressed although the request asked for `identity`. Holds some KiB at a time, even if the
+ * bytes expand much: the limit of the answer applies to the decoded bytes.
  */
 export class BodyDecoder {
   readonly #codings: readonly Coding[];
@@ -35,14 +35,17 @@ export class BodyDecoder {
     this.#codings = codings;
   }
 
-  /** Undefined for a body that is not encoded, or in a way that is unknown here: then its bytes are passed on as they are. */
+  /**
+   * Creates a decoder; undefined for a body that is not encoded, or has an unknown coding. Such bytes are forwarded
+   * unchanged.
+   */
   static for(head: UpstreamHead, host: string, parts: DecodedParts): BodyDecoder | undefined {
-    // A part of an encoded body cannot be decoded for itself (RFC 9110, section 15.3.7).
+    // A part of an encoded body cannot be decoded alone (RFC 9110, section 15.3.7).
     const codings = head.status === PARTIAL_CONTENT ? undefined : readCodings(head.headers['content-encoding']);
     return codings === undefined || codings.length === 0 ? undefined : new BodyDecoder(codings, host, parts);
   }
 
-  /** False: no more until `drain`. */
+  /** Returns false when no more bytes are accepted until `drain`. */
   write(chunk: Buffer): boolean {
     this.#encodedBytes += chunk.length;
     return this.#open(chunk).write(chunk);
@@ -50,7 +53,7 @@ export class BodyDecoder {
 
   end(): void {
     const [first] = this.#stages;
-    // A body of no bytes has no frame either.
+    // An empty body has no compressed frame.
     if (first === undefined) this.parts.end();
     else first.end();
   }
@@ -67,11 +70,11 @@ export class BodyDecoder {
     for (const stage of this.#stages) stage.destroy();
   }
 
-  /** The first stage. Made with the first bytes, which say what kind of deflate it is. */
+  /** The first stage. Created with the first bytes, which show the kind of deflate. */
   #open(chunk: Buffer): Duplex {
     const [known] = this.#stages;
     if (known !== undefined) return known;
-    // The coding that was applied last is the first to be undone.
+    // Codings are undone in reverse order.
     const stages = this.#codings
       .toReversed()
       .map((coding, index) => decoderOf(coding, index === 0 ? chunk : undefined));
@@ -97,7 +100,7 @@ export class BodyDecoder {
   }
 }
 
-/** The head of a decoded answer: its coding is undone, and its length is another one. */
+/** The head of a decoded answer, without the coding and the encoded length. */
 export function decodedHead({ status, headers }: UpstreamHead): UpstreamHead {
   const { 'content-encoding': _coding, 'content-length': _length, ...others } = headers;
   return { status, headers: others };

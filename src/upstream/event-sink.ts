@@ -9,7 +9,7 @@ const NO_BYTES = Buffer.alloc(0);
 const LONGEST_END = 3;
 const EVENT_END = /(?:\n|\r(?!\n))(?:\r\n|\r|\n)$/;
 
-/** No event: readers skip comments (WHATWG HTML, 9.2.6). */
+/** A comment, which readers skip (WHATWG HTML, 9.2.6). */
 const COMMENT = ': keep-alive\n\n';
 
 export interface EventTimes {
@@ -29,7 +29,7 @@ export class EventSink implements AnswerSink {
   readonly pauseMs: number;
   readonly idleMs: number;
 
-  /** @param filter by default, what comes goes on */
+  /** @param filter by default, all bytes are forwarded */
   constructor(
     readonly stream: Writable,
     filter: BodyFilter | undefined,
@@ -60,7 +60,7 @@ export class EventSink implements AnswerSink {
   }
 }
 
-/** Reports silence each time that it has lasted for so many milliseconds. */
+/** Calls back after every `ms` milliseconds of silence. */
 class Silence implements BodyWatcher {
   #timer: NodeJS.Timeout | undefined;
 
@@ -74,7 +74,7 @@ class Silence implements BodyWatcher {
 
   end(): void {
     clearInterval(this.#timer);
-    // A refresh would set it again.
+    // A refresh would restart the timer.
     this.#timer = undefined;
   }
 }
@@ -105,7 +105,7 @@ class FrameBoundary implements Boundary {
 
 /** Finds the ends of server-sent events. Lines end in LF, CR or CRLF (WHATWG HTML, 9.2.5). */
 export class EventBoundary implements Boundary {
-  /** The beginning of a stream is one. */
+  /** The beginning of a stream is a boundary. */
   #tail = '\n\n';
 
   get isHere(): boolean {

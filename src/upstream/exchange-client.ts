@@ -4,7 +4,7 @@ import { Client, Pool, type buildConnector, type Dispatcher } from 'undici';
 
 /** The exchange for which a connection is opened. */
 export interface Connecting {
-  /** The exchange is over: its connection is no longer needed. */
+  /** Whether the exchange is over. Then its connection is not needed any more. */
   readonly settled: boolean;
 }
 
@@ -22,16 +22,17 @@ class NobodyWaitsError extends Error {
 }
 
 /**
- * One connection to an origin. Every workaround for undici 7 stands in this file; most go when Node 20 is no longer supported
- * and undici 8 can be taken.
- *
- * A connection is opened only for exchanges that are still wanted. undici puts an aborted request back into its queue, and
- * connects again before it finds out (https://github.com/nodejs/undici/issues/5845): a provider that hangs would get a new
- * connection for each call that has waited too long. It does the same for a request that ends before its connection is begun
- * (issue 386).
+ * One connection to an origin. Every workaround for undici 7 is in this file. Most can be removed when Node 20 support
+ * ends and undici 8 is used. A connection is opened only for exchanges that are still wanted. undici puts an aborted
+ * request back into its queue and reconnects before it notices (https://github.com/nodejs/undici/issues/5845). A
+ * hanging provider would get a new connection for each call that has timed out. undici does the same for a request that
+ * ends before its connection is started (issue 386).
  */
 export class ExchangeClient extends Client {
-  /** Of all requests since the queue was last empty: a pool may put one behind another that has no connection yet. */
+  /**
+   * The exchanges of all requests since the queue was last empty. A pool may queue a request behind another that has no
+   * connection yet.
+   */
   readonly #asked: (Connecting | undefined)[];
   readonly #connection: GuardedConnection;
 
@@ -59,21 +60,21 @@ export class ExchangeClient extends Client {
     this.#asked.push(options.exchange);
     const takesMore = super.dispatch(options, handler);
     if (takesMore || this.stats.size > 0) return takesMore;
-    // The request was refused, so no drain will follow: a pool would take this client for busy forever.
+    // The request was refused, so no drain will follow, and a pool would treat this client as busy forever.
     this.#asked.length = 0;
     return true;
   }
 
   override emit(event: string, ...values: readonly unknown[]): boolean {
-    // An idle connection must not hold on to exchanges that are over.
+    // An idle connection must not keep ended exchanges in memory.
     if (event === 'drain') this.#asked.length = 0;
-    // A pool would give the client up for it, although nothing has failed.
+    // A pool would discard the client on this event, although nothing has failed.
     if (event === 'connectionError' && values.at(-1) instanceof NobodyWaitsError) return false;
     return EventEmitter.prototype.emit.call(this, event, ...values);
   }
 }
 
-/** A pool of such connections to one origin. */
+/** A pool of ExchangeClients to one origin. */
 export function openPool(
   origin: string,
   { connect, connections, ...options }: Client.Options & { connect: buildConnector.connector; connections: number },
@@ -82,27 +83,27 @@ export function openPool(
 }
 
 /**
- * Keeps undici 7 from ending the process. When the other side closes a connection that it will not keep alive, while
- * back-pressure holds undici's parser, an assertion fails inside an event of the socket, where it cannot be caught. The
- * listeners here are the first of the socket, so that they run before undici's.
+ * Keeps undici 7 from ending the process. When the other side closes a connection without keep-alive while
+ * back-pressure holds undici's parser, an assertion fails inside a socket event, where it cannot be caught. The
+ * listeners here are the socket's first, so that they run before undici's.
  */
 export class GuardedConnection {
   #exchange: Dispatcher.DispatchController | undefined;
   #ended = false;
   readonly #interim = new InterimFilter();
 
-  /** Call when the request of the exchange is written: undici sends one at a time, and may have queued others. */
+  /** Call when the request of the exchange is written. undici sends one at a time, and may have queued others. */
   begin(exchange: Dispatcher.DispatchController): void {
     this.#exchange = exchange;
     this.#interim.awaitAnswer();
   }
 
-  /** A controller holds on to its exchange, and a connection may stay idle for long. */
+  /** Releases the exchange. Its controller keeps it in memory, and a connection may be idle for long. */
   end(exchange: Dispatcher.DispatchController | undefined): void {
     if (this.#exchange === exchange) this.#exchange = undefined;
   }
 
-  /** Back-pressure, until `resume` of the controller. */
+  /** Applies back-pressure until the controller's `resume`. */
   pause(): void {
     if (!this.#ended) this.#exchange?.pause();
   }
@@ -115,14 +116,14 @@ export class GuardedConnection {
       this.#exchange?.resume();
     });
     socket.on('error', (error: NodeJS.ErrnoException) => {
-      // undici takes this code for the end of an answer, and a parser on a broken socket cannot be released any more.
+      // undici treats this code as the end of an answer, and a parser on a broken socket cannot be released any more.
       if (error.code === 'ECONNRESET') error.code = 'UPSTREAM_RESET';
     });
     readBeforeFailing(socket);
     this.#skipContinue(socket);
   }
 
-  /** undici reads by `read`. */
+  /** Filters the bytes of `read`, which undici calls. */
   #skipContinue(socket: Socket): void {
     const read = socket.read.bind(socket);
     socket.read = (size?: number): unknown => {
@@ -133,9 +134,9 @@ export class GuardedConnection {
 }
 
 /**
- * A server that refuses an upload may close the connection right behind its answer. Node destroys a socket on the first
- * write that fails, the unread answer with it; here such a write only never ends. The reading side, which meets the
- * same end behind the last byte, then reports it.
+ * Ignores failed writes, so that an early answer can be read. A server that refuses an upload may close the connection
+ * right after its answer. Node destroys a socket on the first failed write, and loses the unread answer. Here such a
+ * write never completes. The reading side reaches the end after the last byte, and reports it.
  */
 function readBeforeFailing(socket: Socket): void {
   const write = socket._write.bind(socket);
@@ -149,37 +150,37 @@ function readBeforeFailing(socket: Socket): void {
 
 const CONTINUES = ['HTTP/1.1 100', 'HTTP/1.0 100'] as const;
 const STATUS_LINE_LENGTH = CONTINUES[0].length;
-/** Where the status begins, and how that of an interim answer does. */
+/** The position of the status, and the first digit of an interim one. */
 const STATUS_AT = CONTINUES[0].indexOf('100');
 const INTERIM = '1'.charCodeAt(0);
-/** After the status: a reason, or the end of the line. */
+/** The characters after a status: before a reason, or at the end of the line. */
 const AFTER_STATUS = [' ', '\r'];
 const END_OF_HEAD = '\r\n\r\n';
-/** Node's bound for the head of an answer. */
+/** Node's limit for the head of an answer. */
 const MAX_HEAD_BYTES = 16 * 1024;
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Leaves out the interim answers `100 Continue` before an answer. The gateway never asks for one, but a client has to skip
- * it all the same (RFC 9110, section 15.2); undici 7 closes the connection instead.
+ * Removes interim answers `100 Continue` before an answer. The gateway never requests one, but a client must skip it
+ * (RFC 9110, section 15.2). undici 7 closes the connection instead.
  */
 class InterimFilter {
   #isAwaited = false;
-  /** The beginning of what may be an interim answer. */
+  /** The beginning of a possible interim answer. */
   #held: Buffer = NOTHING;
 
-  /** Call when a request is sent: the next bytes begin an answer. */
+  /** Call when a request is sent. The next bytes begin an answer. */
   awaitAnswer(): void {
     this.#isAwaited = true;
     this.#held = NOTHING;
   }
 
-  /** What remains of bytes that came; null: nothing so far. */
+  /** Returns the bytes without interim answers; null when none remain so far. */
   pass(bytes: Buffer): Buffer | null {
     if (!this.#isAwaited) return bytes;
     let rest = this.#held.length === 0 ? bytes : Buffer.concat([this.#held, bytes]);
     this.#held = NOTHING;
-    // Most answers: a look at one byte instead of a text for each.
+    // For most answers, one byte decides, without converting bytes to text.
     if (rest.length > STATUS_AT && rest[STATUS_AT] !== INTERIM) {
       this.#isAwaited = false;
       return rest;

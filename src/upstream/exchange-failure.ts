@@ -5,12 +5,12 @@ import { EgressRefusedError } from './egress/egress-refused.error.js';
 import { SlowLookupError } from './egress/slow-lookup.error.js';
 import { UpstreamFailure } from './upstream.types.js';
 
-/** How far an exchange had come when it failed. */
+/** The stage of an exchange when it failed. */
 export type ExchangeStage = 'unsent' | 'sent' | 'answering';
 
 /**
- * The failure that an error of undici, of a socket or of the egress policy stands for. A request that the gateway should
- * not have made (a header value with a line break, say) is a defect, not a failure of the other side, and comes back as it is.
+ * Converts an error of undici, a socket or the egress policy to an UpstreamFailure. An error of an invalid request (a
+ * line break in a header value, say) is a defect of the gateway, and is returned unchanged.
  */
 export function toExchangeError(error: unknown, stage: ExchangeStage, host: string): unknown {
   if (error instanceof UpstreamFailure) return error;
@@ -40,7 +40,10 @@ export function toExchangeError(error: unknown, stage: ExchangeStage, host: stri
   }
 }
 
-/** undici closes the connection on a 101 with an upgrade, and on a 100 that InterimFilter has left. Only its message distinguishes them. */
+/**
+ * undici closes the connection on a 101 with an upgrade, and on a 100 that InterimFilter did not remove. Only its
+ * message distinguishes them.
+ */
 function isUnaskedInterim(error: unknown): boolean {
   return error instanceof errors.SocketError && (error.message === 'bad response' || error.message === 'bad upgrade');
 }

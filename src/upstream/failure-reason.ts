@@ -4,7 +4,10 @@ import { EgressRefusedError } from './egress/egress-refused.error.js';
 import { SlowLookupError } from './egress/slow-lookup.error.js';
 import { UpstreamFailure, type UpstreamFailureKind } from './upstream.types.js';
 
-/** Where a call failed, for the administrator who set it up: `http_401` and so on are the status of the answer. */
+/**
+ * The stage at which a call failed, for the administrator who configured it. `http_401` and so on contain the status of
+ * the answer.
+ */
 export type FailureReason =
   | 'dns'
   | 'connect'
@@ -18,15 +21,15 @@ export type FailureReason =
   | 'invalid_response'
   | `http_${number}`;
 
-/** Errors wrap one another; a cycle must not hang. */
+/** The most causes to follow, since a cycle of causes must not hang. */
 const MAX_CAUSES = 8;
 
 const DNS_CODES: ReadonlySet<string> = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NODATA', 'EAI_NONAME']);
-/** Of OpenSSL and of Node's check of certificates. */
+/** Error codes of OpenSSL and of Node's certificate checks. */
 const TLS_CODE =
   /^(?:ERR_SSL_|ERR_TLS_|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|EPROTO$|HOSTNAME_MISMATCH$|INVALID_CA$|PATH_LENGTH_EXCEEDED$)/;
 
-/** Of a socket, and of undici. */
+/** Error codes of sockets and of undici. */
 const CONNECT_CODES: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'EHOSTUNREACH',
@@ -35,7 +38,7 @@ const CONNECT_CODES: ReadonlySet<string> = new Set([
   'ETIMEDOUT',
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
-/** How `fetch` reports that a redirect was not allowed: it has no code. */
+/** The message with which `fetch` reports a forbidden redirect. The error has no code. */
 const FETCH_REDIRECT = 'unexpected redirect';
 
 const REASONS: Readonly<Record<Exclude<UpstreamFailureKind, 'caller_gone'>, FailureReason>> = {
@@ -50,13 +53,13 @@ const REASONS: Readonly<Record<Exclude<UpstreamFailureKind, 'caller_gone'>, Fail
   redirect: 'redirect',
 };
 
-/** undefined: the call was not made. */
+/** undefined when the call was not made, or the stage is unknown. */
 export function failureReason(error: unknown): FailureReason | undefined {
   if (error instanceof GatewayError && error.provider !== undefined) return `http_${error.provider.status}`;
   const causes = causesOf(error);
   if (causes.some((cause) => cause instanceof EgressRefusedError)) return 'egress_refused';
   if (causes.some((cause) => cause instanceof SlowLookupError)) return 'dns';
-  // The code of our own errors says what became of the call, not why.
+  // The code of our own errors names the result of the call, not its cause.
   const foreign = causes.filter((cause) => !(cause instanceof GatewayError));
   const codes = foreign.map(errorCodeOf).filter((code) => code !== undefined);
   if (codes.some((code) => DNS_CODES.has(code))) return 'dns';

@@ -48,7 +48,7 @@ export interface ProviderStreams {
   readonly sinkFor: UpstreamRelayCall['sinkFor'];
   readonly filter?: UpstreamRelayCall['filter'];
   readonly retry?: UpstreamRelayCall['retry'];
-  /** Who the call is for; by default the client of the request. */
+  /** The client that waits for the call; by default the client of the request. */
   readonly caller?: ClientConnection | undefined;
 }
 

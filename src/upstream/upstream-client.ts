@@ -51,7 +51,10 @@ export interface UpstreamClientOptions extends GuardedConnectorOptions, Partial<
   readonly relaysPerOrigin?: number;
   /** Milliseconds that `close` leaves to relayed calls; default 10,000. */
   readonly relayGraceMs?: number;
-  /** Longest time in milliseconds in which the receiver of an answer takes no data; default 300,000, at least the call's idle timeout. */
+  /**
+   * Longest time in milliseconds in which the receiver of an answer accepts no data; default 300,000, and never less
+   * than the call's idle timeout.
+   */
   readonly relayPauseMs?: number;
   /** Silence in milliseconds after which a stream of events gets a comment; default 15,000, 0: none. */
   readonly keepAliveMs?: number;

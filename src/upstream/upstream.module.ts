@@ -16,7 +16,7 @@ import { ProviderRegistry } from './providers/provider.registry.js';
 import type { UpstreamAnswer, UpstreamRequest } from './upstream.types.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;
-/** Of services that give credentials. */
+/** Limits on requests to services that issue credentials. */
 const TOKEN_TIMEOUT_MS = 5_000;
 const TOKEN_MAX_BYTES = 64 * 1024;
 
@@ -77,7 +77,7 @@ function createCredentialSources(
   config: AppConfig,
   clock: Clock,
 ): CredentialSources {
-  // Credentials are shared between requests, so a caller that leaves must not end the call that gets one.
+  // Requests share credentials, so a client that disconnects must not end the request for one.
   const bounds = { timeoutMs: TOKEN_TIMEOUT_MS, maxResponseBytes: TOKEN_MAX_BYTES, caller: NEVER_ABORTED };
   const send = (request: UpstreamRequest): Promise<UpstreamAnswer> =>
     client.send({ request, ...bounds, retry: 'idempotent' });
@@ -89,7 +89,7 @@ function createCredentialSources(
     ownIdentity,
     allowedServiceRoleOrganisations: config.AWS_SERVICE_ROLE_ORGANISATIONS.map(foldId),
   });
-  // With a guard of its own, which allows one host: EGRESS_ALLOW would let every tenant ask it.
+  // Has its own egress policy, which allows only the metadata server. In EGRESS_ALLOW, every tenant could call it.
   const toMachine = loneSender(new EgressPolicy([metadataServer(config)]), CONNECT_TIMEOUT_MS);
   const googleTokens = new GoogleTokenSource({
     send,

@@ -126,7 +126,7 @@ export interface UpstreamRelayCall extends CallParts {
   readonly retry?: RetryMode | undefined;
 }
 
-/** One attempt of a call: an answer of any status, or a failure. Without signing and the waits between attempts. */
+/** One attempt of a call: an answer of any status, or a failure. Excludes signing and the waits between attempts. */
 export interface UpstreamAttempt {
   /** 1 for the first attempt, after those in `attemptsMade`. */
   readonly number: number;

@@ -11,7 +11,7 @@ import { keyProblems } from './option-rules.js';
 import { ResourceProviderOptions } from './resource-provider-options.js';
 import type { DialectSlug, Provider, ProviderSlug } from './provider.types.js';
 
-/** The address of a virtual key's own takes precedence, as for every provider. */
+/** A virtual key's own base URL takes precedence, as for every provider. */
 export class PresetOptions extends ResourceProviderOptions {}
 
 interface Preset {

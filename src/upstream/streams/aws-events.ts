@@ -8,16 +8,15 @@ const codec = new EventStreamCodec(
   (text) => Buffer.from(text, 'utf8'),
 );
 
-/** One event. */
 export interface AwsEvent {
   /** The API documents each `exception`; an `error` may be anything else. */
   readonly kind: 'event' | 'exception' | 'error';
-  /** Its name in the API: `contentBlockDelta`, `throttlingException`. */
+  /** The event's name in the API: `contentBlockDelta`, `throttlingException`. */
   readonly name: string;
   readonly payload: Buffer;
 }
 
-/** undefined: the frame is broken. */
+/** Reads the event of a frame; undefined for a broken frame. */
 export function readAwsEvent(frame: Buffer): AwsEvent | undefined {
   try {
     const { headers, body } = codec.decode(frame);
@@ -33,7 +32,7 @@ export function readAwsEvent(frame: Buffer): AwsEvent | undefined {
   }
 }
 
-/** The frame of an event whose payload is JSON. */
+/** Writes the frame of an event with a JSON payload. */
 export function writeAwsEvent({ kind, name, payload }: AwsEvent): Buffer {
   const header = kind === 'event' ? ':event-type' : ':exception-type';
   const frame = codec.encode({

@@ -9,12 +9,12 @@ const CR = 0x0d;
  * Lines end in LF, CR or CRLF (WHATWG HTML, 9.2.5). Each byte is read once, however the chunks are cut.
  */
 export class EventSplitter {
-  /** The bytes of an event that has not ended. */
+  /** The bytes of an incomplete event. */
   readonly #held = new BodyBuffer();
   #lineIsEmpty = true;
   #afterCr = false;
 
-  /** @param longEvents with `split`, an event that is longer than the limit comes in several pieces */
+  /** @param longEvents `split` returns an event beyond the limit in several pieces */
   constructor(
     private readonly maxEventBytes: number,
     private readonly longEvents: 'refuse' | 'split' = 'refuse',
@@ -25,7 +25,7 @@ export class EventSplitter {
     const events: Buffer[] = [];
     let start = 0;
     let line = 0;
-    // To search for the ends of lines is four times as fast as to look at each byte.
+    // Searching for line ends is four times as fast as reading each byte.
     let [lf, cr] = [chunk.indexOf(LF), chunk.indexOf(CR)];
     while (lf >= 0 || cr >= 0) {
       const isCr = lf < 0 || (cr >= 0 && cr < lf);
@@ -56,7 +56,7 @@ export class EventSplitter {
     return events;
   }
 
-  /** Takes the bytes of an event that has not ended. */
+  /** Takes the bytes of an incomplete event. */
   rest(): Buffer {
     return this.#held.take();
   }
@@ -87,7 +87,7 @@ export function readEvent(event: Buffer): ReadEvent {
   return { type, data: data.length === 0 ? undefined : data.join('\n') };
 }
 
-/** The event with other data, in lines that end in LF; its other fields stay. */
+/** Replaces the data of an event, in lines that end in LF. Its other fields stay. */
 export function withData(event: Buffer, data: string): Buffer {
   const kept = linesOf(event).filter((line) => line !== '' && fieldOf(line) !== 'data');
   const lines = data.split('\n').map((line) => `data: ${line}`);

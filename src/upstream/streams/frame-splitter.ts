@@ -5,18 +5,18 @@ import { UpstreamFailure } from '../upstream.types.js';
 
 /** A frame begins with its length, which counts these bytes too. */
 const LENGTH_BYTES = 4;
-/** Two lengths and their checksum, and the checksum of the frame. */
+/** The size of two lengths, their checksum, and the checksum of the frame. */
 const LEAST_BYTES = 16;
-/** AWS's own bounds: of the headers 128 KiB, of the payload 24 MiB. */
+/** AWS's own limits: 128 KiB for the headers, 24 MiB for the payload. */
 const MOST_BYTES = LEAST_BYTES + 128 * 1024 + 24 * 1024 * 1024;
 
-/** Splits a binary event stream into its frames, without a look at what is in them. */
+/** Splits a binary event stream into its frames, without reading their contents. */
 export class FrameSplitter {
   readonly #held = new BodyBuffer();
-  /** Of the frame that has begun; undefined until its length has come. */
+  /** The length of the current frame; undefined until it has arrived. */
   #length: number | undefined;
 
-  /** @throws UpstreamFailure `incomplete` for a length that no frame has */
+  /** @throws UpstreamFailure `incomplete` for an impossible length */
   push(chunk: Buffer): readonly Buffer[] {
     const frames: Buffer[] = [];
     for (let rest = chunk; rest.length > 0;) {
