@@ -2,11 +2,14 @@ import { GatewayError } from '../common/errors/gateway.error.js';
 import { isObject, isTooComplex, type JsonObject, parseForeignJson } from '../common/json/read.js';
 import { excessOf, MAX_JSON_STRINGS } from '../common/json/scan.js';
 
-/** Of a whole body, each text would block the process for half a microsecond, and there is room for millions. */
+/**
+ * The limit on texts in a body that is parsed as a whole. Each text blocks the process for half a microsecond, and a
+ * body has room for millions.
+ */
 const TEXTS = { depth: Infinity, strings: MAX_JSON_STRINGS };
 
 /**
- * A body that is read as a whole. Most calls pass on what the gateway does not read.
+ * Parses a whole body. Most calls forward the parts that the gateway does not read.
  * @throws GatewayError `validation_failed`
  */
 export function bodyObject(bytes: Buffer, parse: (json: Buffer) => unknown = parseForeignJson): JsonObject {

@@ -4,15 +4,15 @@ import type { UpstreamHead } from '../upstream/upstream.types.js';
 import { beginningOfSecret, withoutSecrets } from '../upstream/without-secrets.js';
 
 const NO_BYTES = Buffer.alloc(0);
-/** Of an event that may be an error. What is longer goes on without the secrets. */
+/** The most bytes of an event that are held back. A longer event is forwarded without the secrets. */
 const MAX_HELD_BYTES = 8 * 1024 * 1024;
 const LF = 0x0a;
 const BLANK_LINES = ['\n\n', '\n\r\n', '\r\r'];
 
 /**
- * A meter that takes the secrets of the credential out of an error: some providers repeat the key that they refuse, with the status
- * of a success too. What a model writes is not changed, although a weak key may be a word of it. So an event in which a secret
- * seems to stand is held back from there on until it is whole, and known to be an error or not.
+ * Removes the credential's secrets from errors: some providers repeat the refused key, even with a status of success.
+ * Output of a model is not changed, although a weak key may be a word of it. So an event that may contain a secret is
+ * held back from there on, until it is complete and known to be an error or not.
  */
 export class DiscreetMeter implements StreamMeter {
   #held = NO_BYTES;
@@ -78,9 +78,9 @@ export class DiscreetMeter implements StreamMeter {
   }
 }
 
-/** Behind the last blank line. */
+/** The position after the last blank line. */
 function startOfLastEvent(bytes: Buffer): number {
-  // Most chunks end with an event.
+  // Most chunks end with a complete event.
   if (bytes.at(-1) === LF && bytes.at(-2) === LF) return bytes.length;
   return Math.max(0, ...BLANK_LINES.map((line) => endOfLast(bytes, line)));
 }

@@ -16,7 +16,7 @@ export class DrainedCalls {
    * Runs `work`. When the client disconnects, its call continues for 2 minutes at most, unless 64 others already do.
    */
   async run<Result>(client: ClientConnection, work: (caller: ClientConnection) => Promise<Result>): Promise<Result> {
-    // The client is gone before the call began, so there is no answer to read.
+    // The client disconnected before the call began, so there is no answer to read.
     if (client.aborted) return work(client);
     const caller = new AbortableClient();
     let timer: NodeJS.Timeout | undefined;

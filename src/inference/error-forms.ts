@@ -6,16 +6,16 @@ import { bedrockErrorHeaders, toBedrockError } from './dialects/bedrock/bedrock-
 
 const ANTHROPIC = /^(?:\/anthropic\/|(?:\/v1)?\/messages(?:\/|$))/;
 const GEMINI = /^\/v1beta\//;
-/** To which the API of models answers reads alone. */
+/** `/v1/models/…` also belongs to the API of models, but only for reads. */
 const GEMINI_CALL = /^\/v1\/models\//;
-/** Of Vertex, whose messages are in Anthropic's form. */
+/** Paths of Vertex, whose messages have Anthropic's format. */
 const VERTEX = /^\/v1(?:beta1)?\/(?:projects\/[^/]+\/locations\/[^/]+\/)?publishers\//;
 const RAW = /:(?:streamR|r)awPredict$/;
 const BEDROCK = /^\/model\//;
-/** At the same address in both APIs. */
+/** A path of both APIs, OpenAI's and Anthropic's. */
 const MODELS = /^(?:\/v1)?\/models(?:\/|$)/;
 
-/** The form of errors at addresses of another API than OpenAI's, also before it is known who calls. */
+/** The error format of paths of other APIs than OpenAI's, also before the caller is authenticated. */
 export function errorFormOf({
   method,
   path,
@@ -30,7 +30,7 @@ export function errorFormOf({
   return isAnthropic ? (error) => toMessagesError(error, context?.trace.traceId) : undefined;
 }
 
-/** The headers of errors at such addresses. */
+/** The headers of errors at these paths. */
 export function errorHeadersOf({ path }: Pick<Request, 'path'>, error: GatewayError): Readonly<Record<string, string>> {
   return BEDROCK.test(path) ? bedrockErrorHeaders(error) : {};
 }

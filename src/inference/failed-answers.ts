@@ -1,7 +1,7 @@
 import { GatewayError } from '../common/errors/gateway.error.js';
 import { isObject, type JsonObject } from '../common/json/read.js';
 
-/** Bytes that are read at either end of an answer, spaces included. */
+/** The number of bytes that are read at either end of an answer, including white space. */
 const EDGE_BYTES = 256;
 
 /**
@@ -13,8 +13,8 @@ export function errorInstead(status: number): GatewayError {
 }
 
 /**
- * Whether an answer or an event holds an error and no output. Some providers send it with the status of a success. Ollama and LM Studio
- * have a text as `error`, and former servers of vLLM `object: "error"`.
+ * Whether an answer or an event contains an error and no output. Some providers send it with a status of success.
+ * Ollama and LM Studio send a string as `error`, and older vLLM servers `object: "error"`.
  */
 export function isErrorAlone({ error, object, choices, output, data, content }: JsonObject): boolean {
   return (isError(error) || object === 'error') && [choices, output, data, content].every((part) => part === undefined);
@@ -29,7 +29,7 @@ const JSON_ENDS = new Set(['{}', '[]']);
 
 /** Whether a whole answer is not JSON, such as a proxy's page, or was cut short. */
 export function isNoAnswer(body: Buffer): boolean {
-  // Both ends are enough. Embeddings may be megabytes long.
+  // Only both ends are read, since embeddings may be megabytes long.
   const first = body.toString('utf8', 0, EDGE_BYTES).replace(BOM, '').trimStart().at(0);
   const last = body
     .toString('latin1', Math.max(0, body.length - EDGE_BYTES))

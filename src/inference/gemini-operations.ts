@@ -17,7 +17,7 @@ const OFFERED = [
   'predict',
 ];
 
-/** A call of Gemini's own API. */
+/** Runs a call of Gemini's own API. */
 export function callGemini(inference: InferenceService, request: Request, response: Response): Promise<void> {
   const context = providerContextOf(request, response);
   const members = membersOf(request);
@@ -33,7 +33,7 @@ export function callGemini(inference: InferenceService, request: Request, respon
       return inference.run(geminiEmbeddings, context, members, response);
     case 'batchEmbedContents':
       return inference.run(geminiManyEmbeddings, context, members, response);
-    // Vertex: embeddings of texts.
+    // The text embeddings of Vertex.
     case 'predict':
       return inference.run(vertexEmbeddings, context, members, response);
     default:
@@ -41,13 +41,13 @@ export function callGemini(inference: InferenceService, request: Request, respon
   }
 }
 
-/** @param operations that the address has */
+/** @param operations the operations that the route offers */
 export function notOffered(operations: readonly string[]): GatewayError {
   const message = `${ERROR_CODES.operation_not_offered.message} Of models it offers: ${operations.join(', ')}.`;
   return new GatewayError('operation_not_offered', { message });
 }
 
-/** Behind the last colon of the path. */
+/** The operation after the last colon of the path. */
 export function operationOf({ path }: Pick<Request, 'path'>): string {
   return path.slice(path.lastIndexOf(':') + 1);
 }

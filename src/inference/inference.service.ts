@@ -60,7 +60,7 @@ type NoteRefusal = (answer: UpstreamAnswer | undefined) => void;
 
 /** The sending of a call to one target. */
 interface Attempt extends AttemptOfRoute {
-  /** Gets the provider's refusal for the client; undefined resets it. */
+  /** Receives the provider's refusal for the client; undefined resets it. */
   readonly noteRefusal: NoteRefusal;
   /** Set when the provider does not speak the client's dialect. */
   readonly translated?: TranslatedCall;
@@ -89,7 +89,7 @@ export class InferenceService {
   }
 
   /**
-   * A billable call.
+   * Runs a billable call.
    * @param members the members of the body that the dialect reads
    */
   async run<Facts extends InferenceFacts>(
@@ -140,7 +140,7 @@ export class InferenceService {
       case 'anthropic-messages':
         return this.runInDialect(anthropicMessages, current, body, response, translatedAttempt);
       case 'bedrock-converse': {
-        // The path contains them.
+        // The path needs both.
         const { model, stream } = members;
         return this.runInDialect(bedrockConverse, current, { ...body, model, stream }, response, translatedAttempt);
       }
@@ -183,7 +183,7 @@ export class InferenceService {
       const refused = { dialect, call, estimateOf: estimate, room, isClamped: output?.isClamped === true };
       const fitted = await this.fitting.fitted(context, refused, response);
       if (fitted === undefined) throw error;
-      // The decision about the shortened call counts.
+      // The limit decision about the fitted call replaces the refusal.
       context.request.facts.limit_decision = undefined;
       await this.relay(dialect, context, { call: fitted, target, members }, response, attempt);
     }
@@ -283,7 +283,7 @@ export class InferenceService {
   }
 
   /**
-   * A call that costs nothing.
+   * Runs a call that is free of charge.
    * @param members the members of the body that are read
    */
   async runFree(
@@ -362,7 +362,7 @@ export class InferenceService {
   }
 
   private notSpoken({ slug, suffix }: Pick<RelayedRequest, 'slug' | 'suffix'>): GatewayError {
-    // Clients handle a missing operation, so it has a code of its own.
+    // Clients handle a missing operation, so it has its own code.
     const code = suffix === undefined ? 'provider_not_supported' : 'operation_not_offered';
     const speakers = suffix === undefined ? this.providersOffering(slug) : this.providersSpeaking(slug);
     const message = `${ERROR_CODES[code].message} These providers do: ${speakers.join(', ')}.`;

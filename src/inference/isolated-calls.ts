@@ -59,7 +59,7 @@ function readUnambiguously(body: Buffer): Readonly<Record<string, unknown>> {
     const message = 'No field may come twice in a body: the virtual key isolates workspaces.';
     throw new GatewayError('validation_failed', { message });
   }
-  // The owner of a referenced item is not known.
+  // The owner of a referenced item is unknown.
   if (refers) throw new GatewayError('not_found', { param: 'input' });
   return parsed;
 }

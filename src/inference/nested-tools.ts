@@ -2,19 +2,20 @@ import { memberText } from '../common/json/members.js';
 import { isObject, type JsonObject, parseForeignJson } from '../common/json/read.js';
 
 const TOOLS = '"tools"';
-/** In the definition of a function, which has a member of its type. */
+/** The member of a nested function tool. */
 const FUNCTION = '"function":';
 const CUSTOM = '"custom"';
-/** Members of a tool that a chat has one level deeper. */
+/** Types of tools whose members are one level deeper in a chat. */
 const KINDS: ReadonlySet<unknown> = new Set(['function', 'custom']);
 
 /**
- * The body of a chat, with its flat tools in the form of chats: `{type, name}` becomes `{type, function: {name}}`. Cursor sends
- * the tools of a response beside `messages` too, which OpenAI refuses: `Missing required parameter: 'tools[0].function'`.
+ * Converts flat tools in the body of a chat to the format of chats: `{type, name}` becomes `{type, function: {name}}`.
+ * Cursor sends the tools of a response with `messages` too, which OpenAI refuses: `Missing required parameter:
+ * 'tools[0].function'`.
  * Source: https://forum.cursor.com/t/153019 and https://github.com/BerriAI/litellm/pull/34029, read 2026-11-28.
  */
 export function withNestedTools(body: Buffer): Buffer {
-  // Nested functions alone, as nearly all clients send them, are read no further.
+  // Nearly all clients send only nested functions. Such bodies are not parsed any further.
   if (!body.includes(TOOLS) || (body.includes(FUNCTION) && !body.includes(CUSTOM))) return body;
   if (memberText(body, 'messages') === undefined) return body;
   const text = memberText(body, 'tools');
@@ -38,7 +39,7 @@ function nestedTool(tool: unknown): unknown {
   return { type, [String(type)]: type === 'custom' ? withNestedGrammar(members) : members };
 }
 
-/** Chats have a level more here too. */
+/** The grammar is one level deeper in a chat, too. */
 function withNestedGrammar({ format, ...members }: JsonObject): JsonObject {
   if (!isObject(format)) return members;
   const { type, ...grammar } = format;

@@ -1,6 +1,6 @@
 import { walkFields } from '../common/json/fields.js';
 
-/** Providers may turn to these when the model does not answer. */
+/** The members with fallback models. */
 const OTHER_MODELS: ReadonlySet<string> = new Set(['models', 'fallbacks']);
 
 /** Whether a body names models besides its own. */

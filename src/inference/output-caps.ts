@@ -3,7 +3,7 @@ import { GatewayError } from '../common/errors/gateway.error.js';
 import { UpstreamFailure } from '../upstream/upstream.types.js';
 import type { Dialect, InferenceCall, InferenceFacts } from './dialects/dialect.types.js';
 
-/** Tokens. A cap is never lowered below this to make a call fit. */
+/** In tokens. To fit a call, its cap is never lowered below this. */
 const LEAST_CLAMPED = 1_024;
 const HEADER = 'x-gateway-max-tokens';
 
@@ -22,7 +22,7 @@ export function cappedCall<Facts extends InferenceFacts>(
 
 /** The room that usage limits have for a call. */
 export interface OutputRoom {
-  /** For all answers of the call together. */
+  /** The tokens for all answers of the call together. */
   readonly tokens: number;
   /** The tokens that the call needed. */
   readonly bound: number;

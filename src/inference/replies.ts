@@ -3,10 +3,10 @@ import { firstHeader, type UpstreamAnswer, type UpstreamHead, passedHeaders } fr
 import { AWS_EVENTS } from '../upstream/streams/aws-events.js';
 import type { Dialect } from './dialects/dialect.types.js';
 
-/** Of an error of the provider, what its caller gets besides its body and status. */
+/** The headers of a provider's error that are forwarded to the client. */
 const ERROR_HEADERS = ['content-type', 'retry-after', 'retry-after-ms', 'x-should-retry', 'x-amzn-errortype'] as const;
 const SERVER_SENT = 'text/event-stream';
-/** No proxy may keep or change a stream of events, or hold back a part of it. */
+/** Proxies must not cache, change or buffer a stream of events. */
 const STREAM_HEADERS = { 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no' } as const;
 
 export function isStream({ status, headers }: UpstreamHead): boolean {
@@ -22,7 +22,7 @@ export function beginStream(
 ): void {
   response.statusCode = status;
   const type = firstHeader(headers, 'content-type') ?? SERVER_SENT;
-  // A translation may have made other events of them.
+  // A translation has converted binary events to server-sent ones.
   response.setHeader('content-type', framing === undefined && type.startsWith(AWS_EVENTS) ? SERVER_SENT : type);
   for (const [name, value] of Object.entries(STREAM_HEADERS)) response.setHeader(name, value);
   const requestId = response.req.context?.trace.traceId;

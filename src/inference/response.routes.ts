@@ -13,7 +13,7 @@ const PROVIDERS: readonly ResourceProvider[] = [
   { kind: 'relay', slug: 'openai' },
   { kind: 'relay', slug: 'azure-openai' },
   { kind: 'relay', slug: 'openai-compatible' },
-  // The others of the presets do not store responses.
+  // The other presets do not store responses.
   { kind: 'relay', slug: 'xai' },
   { kind: 'relay', slug: 'fireworks' },
   { kind: 'relay', slug: 'vllm' },

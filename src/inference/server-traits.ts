@@ -1,20 +1,20 @@
 import type { ProviderContext } from '../gateway/provider-context.decorator.js';
 import type { ServerOptions } from '../upstream/providers/server-options.js';
 
-/** In what servers of the same API differ. */
+/** The differences between servers of the same API. */
 export interface ServerTraits {
   /** Whether its models may write tokens that the answer does not show. */
   readonly hidesReasoning: boolean;
   readonly refusesMaxTokens: boolean;
-  /** Whether its answers say what they cost. */
+  /** Whether its answers report their cost. */
   readonly reportsCost: boolean;
-  /** Whether a stream is asked for its usage. */
+  /** Whether the gateway requests the usage of streams. */
   readonly isAskedForUsage: boolean;
-  /** Where messages of a chat take back what its models thought. */
+  /** The field of a chat message in which it accepts earlier reasoning. */
   readonly reasoningField: ServerOptions['reasoning_field'];
 }
 
-/** Those of a provider, and of one server as its virtual key describes it. */
+/** The traits of a provider, and those that the virtual key sets for its server. */
 export function serverTraits({ provider, credential: { options } }: ProviderContext['virtualKey']): ServerTraits {
   return {
     hidesReasoning: provider.hidesReasoning === true,

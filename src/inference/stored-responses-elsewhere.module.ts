@@ -3,7 +3,9 @@ import { GatewayModule } from '../gateway/gateway.module.js';
 import { relayControllerElsewhere } from '../gateway/relay/relay-controller.js';
 import { STORED_RESPONSES } from './response.routes.js';
 
-/** A module of its own: these routes come after those of MCP servers, one of which may have the name `responses`. */
+/**
+ * A separate module, since these routes must come after those of MCP servers, one of which may be named `responses`.
+ */
 @Module({
   imports: [GatewayModule],
   controllers: [relayControllerElsewhere(STORED_RESPONSES, ['', 'openai/v1'])],

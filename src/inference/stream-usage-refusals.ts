@@ -15,16 +15,16 @@ interface Bodies {
 }
 
 /**
- * Remembers servers that refuse the option that requests usage, as older ones do. They get the request as the client
- * wrote it: it must not fail only because it passed the gateway.
+ * Remembers servers that refuse the option that requests usage, as older ones do. They receive the request as the
+ * client wrote it, since the gateway must not make it fail.
  */
 export class StreamUsageRefusals {
   readonly #known = new LRUCache<string, true>({ max: MAX_SERVERS, ttl: REMEMBERED_MS });
 
   /**
    * Sends a request with the option, and again without it when the server refuses the option.
-   * @param server whose refusal is remembered for ten minutes
-   * @param noteRefusal gets the refusal that the client receives
+   * @param server identifies the server; its refusal is remembered for ten minutes
+   * @param noteRefusal receives the refusal for the client
    */
   async send<Answer>(
     server: string,

@@ -52,7 +52,10 @@ export function neededTranslator(
   return speaks(slug) && !isUnwanted ? undefined : translatorFor(slug, speaks);
 }
 
-/** Responses, if the provider certainly has them; otherwise what they can be translated to. */
+/**
+ * The translator for a response request at the chat route. It is sent as a response when the provider certainly
+ * supports that, or else translated further.
+ */
 function forChat(speaks: (dialect: Dialect['slug']) => boolean, mayLackResponses: boolean): Translator | undefined {
   const hasResponses = speaks('openai-responses');
   const isSent = hasResponses && !(mayLackResponses && speaks('openai-chat'));
@@ -105,7 +108,7 @@ export function inCallersWords(estimate: UsageEstimate, translated: TranslatedCa
   return { ...estimate, unbounded: translated.callersNames[unbounded] ?? unbounded };
 }
 
-/** @param meter of the provider's dialect */
+/** @param meter the meter of the provider's dialect */
 export function translatedMeter(meter: StreamMeter, { dialect, translation }: TranslatedCall): TranslatedMeter {
   return new TranslatedMeter(meter, translation, eventFormOf(dialect.slug));
 }
@@ -115,7 +118,7 @@ export function refusalFor({ dialect }: TranslatedCall, answer: UpstreamAnswer):
   return translatedRefusal(answer, dialect.slug);
 }
 
-/** Names separated by commas, of which a client sends a handful. */
+/** The beta flags of the client, at most 32. */
 function betasIn({ 'anthropic-beta': betas }: IncomingHttpHeaders): readonly string[] {
   const names = [betas ?? []].flat().join(',').split(',', MAX_BETAS);
   return names.map((name) => name.trim()).filter((name) => name !== '');

@@ -3,11 +3,11 @@ import type { ProviderSlug } from '../../upstream/providers/provider.types.js';
 /** Public tokenisers. */
 export type Encoding = 'cl100k_base' | 'o200k_base';
 
-/** Where models are OpenAI's own. Elsewhere a model of that name may be another. */
+/** Providers of OpenAI's own models. Elsewhere, a model of the same name may differ. */
 const PROVIDERS: ReadonlySet<ProviderSlug> = new Set(['openai', 'azure-openai', 'azure-ai']);
 
 /**
- * Models whose tokeniser is known. One that is not here keeps its bound.
+ * Models with a known tokeniser. The tokens of other models are not counted.
  * Source: https://github.com/openai/tiktoken/blob/main/tiktoken/model.py and
  * https://github.com/niieani/gpt-tokenizer/blob/main/src/modelsMap.ts, read 2026-11-28.
  */
@@ -16,10 +16,10 @@ const FAMILIES: readonly (readonly [RegExp, Encoding])[] = [
   [/^(?:gpt-4|gpt-3\.5-turbo|gpt-35-turbo|text-embedding-3|babbage-002|davinci-002)(?:-|$)/, 'cl100k_base'],
   [/^text-embedding-ada-002$/, 'cl100k_base'],
 ];
-/** Of a tuned model, before the one that it was made of. */
+/** The prefix of a fine-tuned model, before its base model. */
 const TUNED = 'ft:';
 
-/** The tokeniser of a model; undefined: it is not public, or not known. */
+/** The tokeniser of a model; undefined when it is not public or not known. */
 export function encodingOf(provider: ProviderSlug, model: string): Encoding | undefined {
   if (!PROVIDERS.has(provider)) return undefined;
   const name = model.toLowerCase();

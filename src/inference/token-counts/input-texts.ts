@@ -1,20 +1,22 @@
 import { JSON_TOKEN, type LastString, walkJson } from '../../common/json/scan.js';
 
-/** The members with what a model reads as text, in the forms of OpenAI's API. */
+/** The members with the texts that a model reads, in the formats of OpenAI's API. */
 const MEMBERS: ReadonlySet<string> = new Set(['messages', 'input', 'instructions', 'prompt']);
-/** The fields with texts that the model reads as they are. The bytes around them cover the frame of each message and item. */
+/**
+ * The fields with texts that the model reads unchanged. The bytes around them cover the frame of each message and item.
+ */
 const FIELDS: ReadonlySet<string> = new Set(['content', 'text', 'output', 'input', 'instructions', 'prompt']);
 const MAX_NAME_BYTES = 64;
-/** A short text has nothing to gain. */
+/** Texts up to this length are not counted, since they save little. */
 const SHORTEST_BYTES = 16;
 
 /**
- * Where the texts of the input are in a body: pairs of the position of the first quote and of the last. Names are compared as
- * they are written, so that a field under an escaped name keeps its bytes.
+ * The positions of the input's texts in a body: pairs of the first and the last quote. Names are compared without
+ * unescaping, so a field under an escaped name is not counted.
  */
 export function inputTexts(json: Buffer): Uint32Array {
   const spans: number[] = [];
-  /** The name under which each list or object around the token stands. */
+  /** The name of each list or object around the token. */
   const around: string[] = [];
   let member = '';
   let name = '';
@@ -32,7 +34,7 @@ export function inputTexts(json: Buffer): Uint32Array {
       default:
         if (last.start > previous && MEMBERS.has(member) && FIELDS.has(name) && last.end - last.start > SHORTEST_BYTES)
           spans.push(last.start, last.end);
-        // A further item of a list. In an object, a name follows.
+        // For a further item of a list. In an object, a name follows.
         name = around[depth] ?? '';
     }
     previous = at;

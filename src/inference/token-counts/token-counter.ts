@@ -6,20 +6,20 @@ import { LOGGER, type Logger } from '../../telemetry/logger.js';
 import type { Encoding } from './encodings.js';
 import { inputTexts } from './input-texts.js';
 
-/** Longest wait of a caller, for which the alternative is a refusal. */
+/** Longest wait of a caller, whose call would otherwise be refused. */
 const MAX_WAIT_MS = 2_000;
-/** What is not counted by then keeps its bytes. */
+/** The time for counting one body. Texts that are not counted by then keep their bytes as the bound. */
 const BUDGET_MS = 500;
-/** A thread that takes longer hangs in a text that its tokeniser cannot split. */
+/** A thread that takes longer is stuck in a text that its tokeniser cannot split. */
 const MAX_RUNNING_MS = 1_500;
-/** Of a thread and its tokeniser, also on a busy machine. Until then no other job runs. */
+/** The longest start of a thread with its tokeniser, on a busy machine. No other job runs meanwhile. */
 const MAX_STARTING_MS = 10_000;
 const MAX_WAITING = 16;
-/** Of one tenant, so that others get their turn. */
+/** The most waiting jobs of one tenant, so that others get their turn. */
 const MAX_OF_TENANT = 4;
-/** Of a body. More cannot be counted in time. */
+/** The largest body. More cannot be counted in time. */
 const MAX_BYTES = 4 * 1024 * 1024;
-/** The tables of a tokeniser are large. */
+/** How long an idle thread lives. The tables of a tokeniser are large. */
 const IDLE_MS = 300_000;
 const MAX_HEAP_MB = 256;
 
@@ -29,32 +29,32 @@ interface Job {
   readonly encoding: Encoding;
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly texts: Uint32Array;
-  /** undefined: not counted. */
+  /** Receives undefined when the job was not counted. */
   readonly done: (saved: number | undefined) => void;
 }
 
-/** Counts the tokens of texts, in a thread that is started for the first one. */
+/** Counts the tokens of texts in a thread, which is started for the first job. */
 @Injectable()
 export class TokenCounter implements BeforeApplicationShutdown {
   private readonly waiting: Job[] = [];
   private running: Job | undefined;
   private worker: Worker | undefined;
-  /** Of the job that runs, or of the thread that has none. */
+  /** The time limit of the running job, or of an idle thread. */
   private timer: NodeJS.Timeout | undefined;
   private nextId = 1;
 
   constructor(@Inject(LOGGER) private readonly logger: Pick<Logger, 'warn'>) {}
 
   /**
-   * By how much the input of a request has fewer tokens than its texts have bytes. Never too much: what is not counted in time
-   * saves nothing. undefined: nothing was counted. Never rejects.
-   * @param tenant whose call it is
+   * The bytes of a request's input texts minus their tokens. Never too high: texts that are not counted in time save
+   * nothing. undefined when nothing was counted. Never rejects.
+   * @param tenant the tenant of the call
    */
   async savedTokens(tenant: string, body: Buffer, encoding: Encoding): Promise<number | undefined> {
     if (body.length > MAX_BYTES || !this.hasPlace(tenant)) return undefined;
     const texts = inputTexts(body);
     if (texts.length === 0) return undefined;
-    // A copy, whose memory moves to the thread.
+    // A copy, since its memory is transferred to the thread.
     const bytes = new Uint8Array(body);
     let timer: NodeJS.Timeout | undefined;
     try {
@@ -115,7 +115,7 @@ export class TokenCounter implements BeforeApplicationShutdown {
     return worker;
   }
 
-  /** The first message of a job says that its tokeniser is ready, the second what it found. */
+  /** The first message of a job reports that its tokeniser is ready, the second its result. */
   private note(message: unknown): void {
     const { running } = this;
     if (!isObject(message) || running === undefined || message['id'] !== running.id) return;
@@ -133,7 +133,7 @@ export class TokenCounter implements BeforeApplicationShutdown {
   private giveUp(job: Job): void {
     const at = this.waiting.indexOf(job);
     if (at >= 0) this.waiting.splice(at, 1);
-    // One that runs goes on: its thread may still be starting.
+    // A running job continues, since its thread may still be starting.
     job.done(undefined);
   }
 
@@ -144,7 +144,7 @@ export class TokenCounter implements BeforeApplicationShutdown {
     await worker.terminate();
   }
 
-  /** The next job starts another thread. */
+  /** Discards a thread. The next job starts another one. */
   private lose(worker: Worker): void {
     if (this.worker !== worker) return;
     this.worker = undefined;
