@@ -28,7 +28,7 @@ export type Upload = Readable & { readonly headers: Pick<IncomingHttpHeaders, (t
 export interface ProviderStreams {
   /** Sent instead of the request's own body. */
   readonly upload?: Upload | undefined;
-  /** The media types that the client accepts; default: any. */
+  /** The media types that the client accepts. By default, it accepts all. */
   readonly accept?: string | undefined;
   /** Whether `sinkFor` has a sink for streams of events only. */
   readonly takesEvents?: boolean | undefined;
